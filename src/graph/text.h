@@ -1,0 +1,32 @@
+// The text form of a graph: prints and parses back to an equal graph. Tests, witnesses and reproducers are written in it.
+//
+//     graph {
+//       input %x: f32[1,3,8,8]
+//       const %w: f32[16,3,3,3] = random(7)          # seeded normal values with deviation 1/sqrt(fan-in)
+//       const %two: f32[] = {2}
+//       const %zeros: f32[16] = fill(0)
+//       %y: f32[1,16,8,8] = Conv(%x, %w, _) {pads=[1,1,1,1], group=1} @"conv1"
+//       %a, %b = Split(%y) {axis=1} @"split","more"
+//       %z = Group(%a, %b) { graph { ... } } @"add"
+//       output %z
+//     }
+//
+// `_` is an absent input; types after outputs are optional; names with other characters than [A-Za-z0-9_./:-] are
+// quoted; `Name.domain:version(...)`: domain and version may follow the operator name as `com.microsoft/Gelu:1`.
+// A node without @ gets the origin `Op#k`. `# ...` is a comment.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace headway {
+
+std::string print_graph(const Graph& graph);
+// UserError with line and column on bad text. Constants over `inline_limit` elements print as `hash(...)` and do not
+// parse back; pass a larger limit to print everything.
+Graph parse_graph(std::string_view text);
+std::string print_graph(const Graph& graph, int64_t inline_limit);
+
+}  // namespace headway

@@ -1,0 +1,113 @@
+// An operator: one named constant per file holding its meaning. `infer` sets the types and shapes of the outputs,
+// `reference` computes them with plain loops, accumulating in double, on plain-layout tensors. The reference is also
+// registered as kernel `ref.<Op>`, so every operator runs even where no fast kernel exists.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/registry.h"
+#include "graph/graph.h"
+
+namespace headway {
+
+// The view of one node that a shape rule gets. Inputs may be unknown (no static shape) only before binding: rules may
+// assume static shapes and known types; values are known only where constant() says so.
+class InferContext {
+public:
+    InferContext(const Graph& graph, const Node& node) : graph_(graph), node_(node), outputs_(node.outputs.size()) {}
+
+    const Node& node() const { return node_; }
+    const Attributes& attributes() const { return node_.attributes; }
+    int version() const { return node_.version; }
+    size_t input_count() const { return node_.inputs.size(); }
+    bool has(size_t input) const { return input < node_.inputs.size() && node_.inputs[input] != no_value; }
+    ElementType type(size_t input) const { return graph_.value(node_.inputs[input]).type; }
+    Shape shape(size_t input) const { return graph_.value(node_.inputs[input]).shape(); }
+    const Tensor* constant(size_t input) const { return has(input) ? graph_.constant(node_.inputs[input]) : nullptr; }
+    // constant() as integers; UserError naming the node when the value is not known at build time.
+    std::vector<int64_t> required_integers(size_t input, const char* what) const;
+
+    size_t output_count() const { return outputs_.size(); }
+    void set_output(size_t index, ElementType type, Shape shape);
+    const std::optional<TensorDesc>& output(size_t index) const { return outputs_[index]; }
+
+private:
+    const Graph& graph_;
+    const Node& node_;
+    std::vector<std::optional<TensorDesc>> outputs_;
+};
+
+// What a reference gets: node attributes and inputs (absent optional inputs are nullptr), and outputs allocated with
+// the inferred types and shapes (unused outputs are nullptr).
+struct ReferenceContext {
+    const Attributes& attributes;
+    int version;
+    std::span<const Tensor* const> inputs;
+    std::span<Tensor* const> outputs;
+
+    const Tensor& in(size_t index) const { return *inputs[index]; }
+    bool has(size_t index) const { return index < inputs.size() && inputs[index] != nullptr; }
+    Tensor& out(size_t index) const { return *outputs[index]; }
+    bool wants(size_t index) const { return index < outputs.size() && outputs[index] != nullptr; }
+};
+
+struct AttributeDoc {
+    std::string name, type, fallback, help;  // type: int, float, string, ints, floats, tensor, graph
+};
+
+// How far a correct fp32 implementation may be from the reference: |got-want| <= absolute + relative*|want|, where both
+// grow with sqrt(accumulation length) relative to the values here.
+struct Tolerance {
+    double relative = 1e-5;
+    double absolute = 1e-6;
+};
+
+class Op {
+public:
+    struct Fields {
+        std::string name;
+        std::string domain = "";
+        std::vector<int> since;                    // opset versions in which its definition changed, as handled here
+        std::vector<AttributeDoc> attributes = {};
+        std::function<void(InferContext&)> infer;
+        std::function<void(const ReferenceContext&)> reference;  // empty for If and other control flow
+        Tolerance tolerance = {};
+        bool data_movement = false;  // results are bit-equal copies of inputs
+        std::string help;
+    };
+    explicit Op(Fields fields) : fields_(std::move(fields)), name_(qualified(fields_)) { announced<Op>().push_back(this); }
+
+    // "Conv", or "com.microsoft/Gelu".
+    std::string_view name() const { return name_; }
+    const Fields& fields() const { return fields_; }
+
+private:
+    static std::string qualified(const Fields& fields) {
+        return fields.domain.empty() ? fields.name : fields.domain + "/" + fields.name;
+    }
+    Fields fields_;
+    std::string name_;
+};
+
+// The operator of a node; Unsupported naming the node when it is not known or its version is older than the oldest
+// handled one.
+const Op& op_of(const Node& node, const Registry<Op>& ops);
+
+// Runs infer and writes the results into the graph's output values (checking against types and shapes already there).
+void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops);
+
+// Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body.
+std::vector<Tensor> run_reference(const Graph& graph, const Node& node, std::span<const Tensor* const> inputs,
+                                  const Registry<Op>& ops);
+
+// Runs a whole bound graph by its references: inputs in the order of graph.inputs, outputs in that of graph.outputs.
+// `If` is executed by running the branch that its condition selects.
+std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops);
+
+}  // namespace headway
