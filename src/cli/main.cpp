@@ -1,0 +1,74 @@
+// The headway program: parses the command line, runs one subcommand and turns its end into an exit code.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <new>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+
+namespace headway {
+namespace {
+
+constexpr const char* version_text = "headway 0.1.0";
+
+int complain(int code, const std::string& message) {
+    std::string line = message;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::cout.flush();
+    std::fprintf(stderr, "headway: %s\n", line.c_str());
+    return code;
+}
+
+// CLI11's words for a bad command line, with the nearest subcommand where one is misspelt.
+std::string usage_error(const CLI::ParseError& error, const Registry<Command>& commands, int argc, char** argv) {
+    std::string text = error.what();
+    if (argc > 1 && argv[1][0] != '-' && commands.find(argv[1]) == nullptr) {
+        text = "no command '" + escaped(argv[1]) + "'";
+        const std::string nearest = nearest_name(argv[1], commands.names());
+        if (!nearest.empty()) text += "; did you mean '" + nearest + "'?";
+        return text;
+    }
+    return text + " (see headway " + (argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "") + "--help)";
+}
+
+int run(int argc, char** argv) {
+    const Registry<Command> commands = declared<Command>();
+    CLI::App app("Finds, for one ONNX model on one machine, the fastest engine whose outputs stay inside a tolerance.", "headway");
+    app.set_version_flag("--version", version_text);
+    app.require_subcommand(1);
+    std::map<const CLI::App*, Command::Action> actions;
+    for (const Command* command : commands) {
+        CLI::App* sub = app.add_subcommand(std::string(command->name()), std::string(command->help()));
+        actions[sub] = command->set_up(*sub);
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked_for_help) {
+        return app.exit(asked_for_help);
+    } catch (const CLI::ParseError& error) {
+        return complain(exit_user_error, usage_error(error, commands, argc, argv));
+    }
+    const int code = actions.at(app.get_subcommands().front())();
+    if (!std::cout.flush() || std::fflush(stdout) != 0) return complain(exit_user_error, "cannot write to standard output");
+    return code;
+}
+
+}  // namespace
+}  // namespace headway
+
+int main(int argc, char** argv) {
+    using namespace headway;
+    try {
+        return run(argc, argv);
+    } catch (const UserError& error) {
+        return complain(exit_user_error, error.what());
+    } catch (const std::bad_alloc&) {
+        return complain(exit_user_error, "out of memory");
+    } catch (const std::exception& error) {
+        return complain(exit_bug, std::string("internal error, please report it: ") + error.what());
+    }
+}

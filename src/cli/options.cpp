@@ -1,0 +1,74 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace headway {
+namespace {
+
+int64_t parse_number(const std::string& word, const std::string& whole, const char* option) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (word.empty() || error != std::errc() || end != word.data() + word.size())
+        throw UserError(std::string(option) + " " + escaped(whole) + ": '" + escaped(word) + "' is not a whole number");
+    return number;
+}
+
+std::vector<BuildOptions::Named> parse_named(const std::vector<std::string>& texts, const char* option, char separator) {
+    std::vector<BuildOptions::Named> parsed;
+    for (const std::string& text : texts) {
+        const size_t equals = text.rfind('=');
+        if (equals == std::string::npos || equals == 0)
+            throw UserError(std::string(option) + " " + escaped(text) + ": expected NAME=NUMBERS");
+        const std::string name = text.substr(0, equals);
+        if (std::any_of(parsed.begin(), parsed.end(), [&](const auto& entry) { return entry.first == name; }))
+            throw UserError(std::string(option) + ": input " + escaped(name) + " is given twice");
+        std::vector<int64_t> numbers;
+        for (const std::string& word : split(std::string_view(text).substr(equals + 1), separator))
+            numbers.push_back(parse_number(word, text, option));
+        parsed.emplace_back(name, std::move(numbers));
+    }
+    return parsed;
+}
+
+}  // namespace
+
+std::vector<BuildOptions::Named> BuildOptions::parsed_shapes() const {
+    std::vector<Named> parsed = parse_named(shapes, "--shape", 'x');
+    for (const auto& [name, dims] : parsed)
+        if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
+            throw UserError("--shape " + escaped(name) + ": a dimension is negative");
+    return parsed;
+}
+
+std::vector<BuildOptions::Named> BuildOptions::parsed_values() const { return parse_named(values, "--value", ','); }
+
+std::string BuildOptions::target_text() const {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(target, ignored) ? read_file(target) : target;
+}
+
+void add_build_options(CLI::App& app, BuildOptions& options) {
+    app.add_option("--threads", options.threads, "Most threads to use (default: the CPUs this process may use)")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
+    app.add_option("--target", options.target, "What the build may know of the machine: native, avx2, avx512 or a file")
+        ->type_name("TARGET")
+        ->capture_default_str();
+    app.add_option("--shape", options.shapes, "Shape of an input, NAME=1x3x224x224; may be repeated")
+        ->type_name("NAME=DIMS")
+        ->allow_extra_args(false);
+    app.add_option("--value", options.values, "Fixed value of a small integer input, NAME=16000; may be repeated")
+        ->type_name("NAME=NUMBERS")
+        ->allow_extra_args(false);
+}
+
+void add_json_option(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print the machine form of the same facts"); }
+
+}  // namespace headway
