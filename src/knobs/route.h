@@ -2,7 +2,8 @@
 // canonical text (defaults dropped, sorted) and a hash. Grammar, one setting per comma or line, `#` starts a comment:
 //     conv.algorithm=winograd4,fuse_pointwise.max_group=4,conv.algorithm@/backbone/*=direct
 // The part behind `@` is an origin name or a glob over origin names; names with special characters stand in "quotes"
-// with \" and \\ inside.
+// with \", \\ and \xNN inside. A setting of the default value is dropped for the whole graph and kept for a site, where
+// it may shield the site from a glob or from the graph-wide value.
 #pragma once
 
 #include <map>
@@ -34,11 +35,15 @@ public:
 
     // Graph-wide value of a knob.
     template <class T>
-    T get(const Knob<T>& knob) const { return knob.at(index(knob)); }
+    T get(const Knob<T>& knob) const {
+        return knob.at(index(knob));
+    }
     // Value for a site that carries these origin names. An exact name beats a glob, a glob beats the graph-wide value.
     // For a node with several origins the first origin is the anchor and decides.
     template <class T>
-    T get(const Knob<T>& knob, std::span<const std::string> origins) const { return knob.at(index(knob, origins)); }
+    T get(const Knob<T>& knob, std::span<const std::string> origins) const {
+        return knob.at(index(knob, origins));
+    }
 
     int index(const KnobBase& knob) const;
     int index(const KnobBase& knob, std::span<const std::string> origins) const;
