@@ -13,7 +13,11 @@
 //
 // `_` is an absent input; types after outputs are optional; names with other characters than [A-Za-z0-9_./:-] are
 // quoted; `Name.domain:version(...)`: domain and version may follow the operator name as `com.microsoft/Gelu:1`.
-// A node without @ gets the origin `Op#k`. `# ...` is a comment.
+// A node without @ gets the origin `Op#k` (k counts the nodes of that operator in their graph; inside another node the
+// origin of that node and the branch's name go before it). Without `:version` the operator set is 17 (the newest in which
+// Split and ReduceMean still have their classic form), 1 in other domains. A type without [...] has no known rank.
+// Attribute values: 1, 1.0, "text", [1,2], [1.0,2.0], ["a"], floats[], strings[], f32[2] {1,2}, graph {...}; the body of
+// a Group stands without a name. A sub-graph may read names of the graphs around it. `# ...` is a comment.
 #pragma once
 
 #include <string>
@@ -22,6 +26,10 @@
 #include "graph/graph.h"
 
 namespace headway {
+
+inline constexpr int default_opset = 17;
+// The version of an operator written without one.
+int default_version(std::string_view domain, std::string_view op);
 
 std::string print_graph(const Graph& graph);
 // UserError with line and column on bad text. Constants over `inline_limit` elements print as `hash(...)` and do not
