@@ -1,0 +1,79 @@
+// The parent's side of the protocol: one worker process. Every call either answers within its deadline or throws a
+// WorkerError of one class; after a crash, a timeout or rubbish the process group is dead and later calls say so.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "workers/builder.h"
+#include "workers/protocol.h"
+
+namespace headway {
+
+class Subprocess;
+
+class WorkerError : public std::runtime_error {
+public:
+    WorkerError(Failure failure, const std::string& reason) : std::runtime_error(reason), failure_(failure) {}
+    Failure failure() const { return failure_; }
+
+private:
+    Failure failure_;
+};
+
+struct WorkerOptions {
+    std::vector<std::string> command;  // as {"/proc/self/exe", "worker", "--builder", "native"}
+    std::string scratch;               // an existing folder for long messages
+    int64_t memory_limit = 0;          // bytes of address space; 0 = none
+    int64_t environment_padding = 0;   // bytes of environment and of heap that shift the memory layout of one visit
+    int64_t heap_padding = 0;
+    const std::atomic<bool>* stop = nullptr;  // becomes true when the user wants to end
+};
+
+// What one timed block gives: nanoseconds, and what the operating system did to the worker meanwhile.
+struct BlockResult {
+    std::vector<int64_t> ns;        // one entry, or one per iteration
+    int64_t run_delay_ns = 0;       // threads waited for a CPU; -1 = not known here
+    int64_t cpu_ns = 0;             // of all threads
+    int64_t major_faults = 0;
+    int64_t involuntary_switches = 0;
+};
+
+class WorkerClient {
+public:
+    // Starts the process and says hello. UserError when the program cannot be started.
+    WorkerClient(WorkerOptions options, double deadline_s);
+    ~WorkerClient();
+
+    const BuilderVersion& version() const { return version_; }
+    bool alive() const { return process_ != nullptr; }
+    pid_t pid() const;
+
+    OpenedModel open(const OpenRequest& request, double deadline_s);
+    BuilderDescription describe(double deadline_s);
+    BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger, double deadline_s);
+    void load(const std::string& engine, double deadline_s);
+    void check(const std::string& engine, const std::string& data, const std::string& out, double deadline_s);
+    // `preroll` untimed iterations, then `iterations` timed ones.
+    BlockResult block(const std::string& engine, int64_t iterations, int64_t preroll, bool per_iteration, double deadline_s);
+    std::vector<StepTime> profile(const std::string& engine, int64_t iterations, double deadline_s);
+    void reference(const std::string& data, const std::string& out, double deadline_s);
+    void certify(const std::string& engine, const std::string& json, double deadline_s);
+
+private:
+    nlohmann::json ask(nlohmann::json request, double deadline_s);
+    [[noreturn]] void give_up(Failure failure, const std::string& reason);
+    [[noreturn]] void explain_end();
+
+    WorkerOptions options_;
+    std::unique_ptr<Subprocess> process_;
+    BuilderVersion version_;
+    int64_t next_id_ = 1;
+};
+
+}  // namespace headway

@@ -1,0 +1,88 @@
+#include "workers/protocol.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/file.h"
+
+namespace headway {
+
+// Member by member in both directions; the words of the protocol are the names of the fields.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeBinding, input, dims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ValueBinding, input, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PortDescription, name, type, dims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KnobDescription, name, help, family, values, numerics, scope)
+
+namespace {
+
+constexpr std::array<std::pair<Failure, std::string_view>, 7> failure_names{{
+    {Failure::refused, "refused"},
+    {Failure::unsupported, "unsupported"},
+    {Failure::failed, "failed"},
+    {Failure::crashed, "crashed"},
+    {Failure::timeout, "timeout"},
+    {Failure::out_of_memory, "out-of-memory"},
+    {Failure::interrupted, "interrupted"},
+}};
+
+nlohmann::json parse_object(std::string_view text) {
+    nlohmann::json message = nlohmann::json::parse(text, nullptr, false);
+    if (!message.is_object()) throw UserError("not a JSON object");
+    return message;
+}
+
+}  // namespace
+
+std::string_view to_string(Failure failure) {
+    for (const auto& [value, name] : failure_names)
+        if (value == failure) return name;
+    return "failed";
+}
+
+Failure failure_from_string(std::string_view word) {
+    for (const auto& [value, name] : failure_names)
+        if (name == word) return value;
+    return Failure::failed;
+}
+
+std::string to_line(const nlohmann::json& message, const std::string& scratch, const std::string& name) {
+    std::string text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (text.size() < longest_line) return text;
+    write_file_atomically(scratch + "/" + name, text);
+    return nlohmann::json{{"file", name}}.dump();
+}
+
+nlohmann::json from_line(std::string_view line, const std::string& scratch) {
+    nlohmann::json message = parse_object(line);
+    const auto file = message.find("file");
+    if (file == message.end()) return message;
+    const std::string name = file->is_string() ? file->get<std::string>() : "";
+    if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
+        throw UserError("a message names a file outside the scratch folder");
+    const std::string path = scratch + "/" + name;
+    if (MappedFile(path).bytes().size() > longest_message) throw UserError("a message of more than 256 MiB");
+    message = parse_object(read_file(path));
+    ::unlink(path.c_str());
+    return message;
+}
+
+// As the library's own macro, but with definitions for the declarations in the header.
+#define HEADWAY_MESSAGE(Type, ...)                                                        \
+    void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {          \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))          \
+    }                                                                                     \
+    void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) {        \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))        \
+    }
+
+HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, timing_data)
+HEADWAY_MESSAGE(OpenedModel, model_hash, target, inputs, outputs)
+HEADWAY_MESSAGE(BuilderVersion, name, version)
+HEADWAY_MESSAGE(BuilderDescription, knobs, sites)
+HEADWAY_MESSAGE(BuiltEngine, route, fingerprint, timing_key, bytes)
+HEADWAY_MESSAGE(StepTime, kernel, origins, ns)
+
+}  // namespace headway

@@ -1,0 +1,233 @@
+#include "workers/serve.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "workers/protocol.h"
+
+namespace headway {
+namespace {
+
+using Json = nlohmann::json;
+
+int64_t nanoseconds(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+// What the operating system did to this process so far.
+struct Disturbance {
+    int64_t run_delay_ns = -1, cpu_ns = 0, major_faults = 0, involuntary_switches = 0;
+
+    static Disturbance now() {
+        Disturbance sum;
+        sum.cpu_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        sum.major_faults = usage.ru_majflt;
+        sum.involuntary_switches = usage.ru_nivcsw;
+        std::error_code ignored;
+        for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+            std::ifstream file(task.path() / "schedstat");
+            int64_t running = 0, waiting = 0;
+            if (file >> running >> waiting) sum.run_delay_ns = std::max<int64_t>(sum.run_delay_ns, 0) + waiting;
+        }
+        return sum;
+    }
+};
+
+// The descriptors of the protocol, kept from everything else in the process.
+class Channel {
+public:
+    Channel() {
+        in_ = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+        out_ = ::fcntl(1, F_DUPFD_CLOEXEC, 3);
+        const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+        ::dup2(null, 0);
+        ::close(null);
+        ::dup2(2, 1);
+    }
+
+    bool read_line(std::string& line) {
+        for (;;) {
+            const size_t at = buffer_.find('\n');
+            if (at != std::string::npos) {
+                line = buffer_.substr(0, at);
+                buffer_.erase(0, at + 1);
+                return true;
+            }
+            char chunk[4096];
+            const ssize_t got = ::read(in_, chunk, sizeof chunk);
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) return false;
+            buffer_.append(chunk, static_cast<size_t>(got));
+        }
+    }
+
+    bool write_line(std::string line) {
+        line += '\n';
+        for (size_t done = 0; done < line.size();) {
+            const ssize_t put = ::write(out_, line.data() + done, line.size() - done);
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) return false;
+            done += static_cast<size_t>(put);
+        }
+        return true;
+    }
+
+private:
+    int in_, out_;
+    std::string buffer_;
+};
+
+class Server {
+public:
+    Server(const std::function<std::unique_ptr<Builder>()>& make, const std::function<int64_t()>& clock) : clock_(clock) {
+        if (!clock_) clock_ = [] { return nanoseconds(CLOCK_MONOTONIC_RAW); };
+        try {
+            builder_ = make();
+        } catch (...) {
+            broken_ = std::current_exception();
+        }
+    }
+
+    const std::string& scratch() const { return scratch_; }
+
+    // The reply without its id.
+    Json answer(const Json& request) {
+        try {
+            return dispatch(request);
+        } catch (const Refused& error) {
+            return failure(Failure::refused, error.what());
+        } catch (const Unsupported& error) {
+            return failure(Failure::unsupported, error.what());
+        } catch (const std::bad_alloc&) {
+            return failure(Failure::out_of_memory, "the memory limit was reached");
+        } catch (const std::exception& error) {
+            return failure(Failure::failed, error.what());
+        }
+    }
+
+private:
+    static Json failure(Failure kind, const std::string& reason) {
+        return {{"failure", to_string(kind)}, {"reason", reason.substr(0, 600)}};
+    }
+
+    Json dispatch(const Json& request) {
+        using Handler = Json (Server::*)(const Json&);
+        static const std::map<std::string, Handler, std::less<>> handlers{
+            {"hello", &Server::hello},     {"open", &Server::open},   {"describe", &Server::describe},
+            {"build", &Server::build},     {"load", &Server::load},   {"check", &Server::check},
+            {"block", &Server::block},     {"profile", &Server::profile}, {"reference", &Server::reference},
+            {"certify", &Server::certify}, {"quit", &Server::quit},
+        };
+        const std::string cmd = text(request, "cmd");
+        const auto handler = handlers.find(cmd);
+        if (handler == handlers.end()) throw UserError("unknown request '" + cmd + "'");
+        if (broken_) std::rethrow_exception(broken_);
+        return (this->*handler->second)(request);
+    }
+
+    static std::string text(const Json& request, const char* field) { return request.at(field).get<std::string>(); }
+
+    Json hello(const Json& request) {
+        if (request.at("protocol") != protocol_version)
+            throw UserError("the worker speaks protocol " + std::to_string(protocol_version));
+        scratch_ = text(request, "scratch");
+        // Never freed: it shifts the addresses of all that this process allocates later.
+        padding_.resize(request.value("heap_padding", size_t{0}));
+        return builder_->version();
+    }
+    Json open(const Json& request) { return builder_->open(request.get<OpenRequest>()); }
+    Json describe(const Json&) { return builder_->describe(); }
+    Json build(const Json& request) {
+        return builder_->build(text(request, "route"), text(request, "engine"), text(request, "ledger"));
+    }
+    Json load(const Json& request) {
+        builder_->load(text(request, "engine"));
+        return Json::object();
+    }
+    Json check(const Json& request) {
+        builder_->check(text(request, "engine"), text(request, "data"), text(request, "out"));
+        return Json::object();
+    }
+    Json profile(const Json& request) {
+        return {{"steps", builder_->profile(text(request, "engine"), request.at("iterations").get<int64_t>())}};
+    }
+    Json reference(const Json& request) {
+        builder_->reference(text(request, "data"), text(request, "out"));
+        return Json::object();
+    }
+    Json certify(const Json& request) {
+        builder_->certify(text(request, "engine"), text(request, "json"));
+        return Json::object();
+    }
+    Json quit(const Json&) { return Json::object(); }
+
+    Json block(const Json& request) {
+        const std::string engine = text(request, "engine");
+        const int64_t iterations = request.at("iterations").get<int64_t>(), preroll = request.at("preroll").get<int64_t>();
+        const bool each = request.at("per_iteration").get<bool>();
+        if (preroll > 0) builder_->run(engine, preroll);
+        std::vector<int64_t> ns;
+        ns.reserve(each ? static_cast<size_t>(iterations) : 1);
+        const Disturbance before = Disturbance::now();
+        for (int64_t done = 0; done < iterations; done += each ? 1 : iterations) {
+            const int64_t begin = clock_();
+            builder_->run(engine, each ? 1 : iterations);
+            ns.push_back(clock_() - begin);
+        }
+        const Disturbance after = Disturbance::now();
+        const bool delay_known = before.run_delay_ns >= 0 && after.run_delay_ns >= 0;
+        return {{"ns", ns},
+                {"run_delay_ns", delay_known ? after.run_delay_ns - before.run_delay_ns : -1},
+                {"cpu_ns", after.cpu_ns - before.cpu_ns},
+                {"major_faults", after.major_faults - before.major_faults},
+                {"involuntary_switches", after.involuntary_switches - before.involuntary_switches}};
+    }
+
+    std::unique_ptr<Builder> builder_;
+    std::exception_ptr broken_;
+    std::function<int64_t()> clock_;
+    std::string scratch_;
+    std::vector<char> padding_;
+};
+
+}  // namespace
+
+int serve(const std::function<std::unique_ptr<Builder>()>& make, const std::function<int64_t()>& clock) {
+    Channel channel;
+    Server server(make, clock);
+    std::string line;
+    while (channel.read_line(line)) {
+        Json reply, id;
+        bool last = false;
+        try {
+            const Json request = from_line(line, server.scratch());
+            id = request.value("id", Json());
+            last = request.value("cmd", "") == "quit";
+            reply = server.answer(request);
+        } catch (const std::exception& error) {
+            reply = {{"failure", "failed"}, {"reason", error.what()}};
+        }
+        reply["id"] = id;
+        if (!channel.write_line(to_line(reply, server.scratch(), "reply-" + std::to_string(::getpid()))) || last) break;
+    }
+    return 0;
+}
+
+}  // namespace headway

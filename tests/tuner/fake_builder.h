@@ -1,0 +1,70 @@
+// A builder without a compiler, for tests of the tuner: its "model" is a JSON script that plants a landscape of times and
+// faults, its engines are small JSON files, and its clock is virtual. The model it pretends to run is the identity.
+//
+//     {"base_ns": 1000000, "noise": 0.005,
+//      "knobs": [{"name": "k.a", "values": ["0", "1", "2"]}, ...],
+//      "effects": {"k.a=1": -0.10, "k.a=1,k.b=1": 0.05},     log time, added when all settings hold
+//      "inert": ["k.c"],                                      knobs that change nothing, not even the fingerprint
+//      "faults": {"k.b=2": "crash"}}
+// Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load, crash_run,
+// hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast (half the time in the first
+// iterations after loading, planted to fool a measurement of an engine alone).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "workers/builder.h"
+
+namespace headway {
+
+class FakeBuilder final : public Builder {
+public:
+    // `protocol_fd`: a copy of the protocol's descriptor, to print rubbish on.
+    explicit FakeBuilder(int protocol_fd) : protocol_fd_(protocol_fd) {}
+
+    BuilderVersion version() override { return {"fake", "1"}; }
+    OpenedModel open(const OpenRequest& request) override;
+    BuilderDescription describe() override;
+    BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger) override;
+    void load(const std::string& engine) override;
+    void check(const std::string& engine, const std::string& data, const std::string& out) override;
+    void run(const std::string& engine, int64_t iterations) override;
+    std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override;
+    void reference(const std::string& data, const std::string& out) override;
+    void certify(const std::string& engine, const std::string& json) override;
+
+    int64_t clock_ns() const { return clock_ns_; }
+
+private:
+    struct Effect {
+        std::map<std::string, std::string> when;
+        double log_time = 0;
+    };
+    struct Loaded {
+        std::set<std::string> faults;
+        double iteration_ns = 0;
+        int64_t iterations = 0;
+        uint64_t seed = 0;
+    };
+    using Settings = std::map<std::string, std::string>;
+
+    Settings parse(const std::string& route) const;
+    std::set<std::string> faults(const Settings& settings) const;
+    void fail_build(const std::string& fault);
+    std::string fingerprint(const Settings& settings) const;
+
+    int protocol_fd_;
+    int64_t clock_ns_ = 0;
+    std::string model_hash_;
+    double base_ns_ = 1e6, noise_ = 0;
+    std::vector<KnobDescription> knobs_;
+    std::vector<Effect> effects_;
+    std::set<std::string> inert_;
+    std::vector<std::pair<Settings, std::string>> faults_;
+    std::map<std::string, Loaded> loaded_;
+};
+
+}  // namespace headway

@@ -1,0 +1,18 @@
+// The worker process of the tuner's tests: serves the FakeBuilder on its virtual clock.
+#include <unistd.h>
+
+#include "fake_builder.h"
+#include "workers/serve.h"
+
+int main() {
+    using namespace headway;
+    FakeBuilder* fake = nullptr;
+    const int protocol_fd = ::dup(1);
+    return serve(
+        [&] {
+            auto builder = std::make_unique<FakeBuilder>(protocol_fd);
+            fake = builder.get();
+            return builder;
+        },
+        [&] { return fake->clock_ns(); });
+}
