@@ -10,9 +10,17 @@
 #include <vector>
 
 #include "base/verdict.h"
+#include "kernels/cpu/pointwise/tile_ops.h"
 #include "kernels/kernel.h"
 
 namespace headway {
+
+struct TileOptions {
+    int64_t tile = 1024;               // elements that a pass of the interpreter covers
+    ExpKind exp = ExpKind::poly6;
+};
+
+inline constexpr size_t max_tile_instructions = 256;
 
 class TileProgram {
 public:
@@ -22,7 +30,10 @@ public:
     static Verdict supports(const Program& program, const TensorDesc& dst, const std::vector<TensorDesc>& operands,
                             int inner_dims);
     TileProgram(const Program& program, const TensorDesc& dst, const std::vector<TensorDesc>& operands, int inner_dims,
-                Isa isa);
+                Isa isa, const TileOptions& options = {});
+    // With the micro-operations of a given instruction set, emulated ones included.
+    TileProgram(const Program& program, const TensorDesc& dst, const std::vector<TensorDesc>& operands, int inner_dims,
+                const TileOps& ops, const TileOptions& options = {});
     ~TileProgram();
     TileProgram(TileProgram&&) noexcept;
     TileProgram& operator=(TileProgram&&) noexcept;

@@ -1,0 +1,1 @@
+#include "kernels/cpu/pointwise/tile_ops_kernel.h"
