@@ -107,8 +107,10 @@ void check(const Case& test, const TileOps& ops, int64_t rows, int64_t cols, boo
             ASSERT_NEAR(dst[i][at], want[i], 1e-5 + 1e-5 * std::fabs(want[i])) << test.program << " at " << at;
     });
     for (const auto& d : dst)
-        for (size_t at = 0; at < size; ++at)
-            if (!real[at]) ASSERT_EQ(d[at], 0.0F) << "padding at " << at;
+        for (size_t at = 0; at < size; ++at) {
+            if (real[at]) continue;
+            ASSERT_EQ(d[at], 0.0F) << "padding at " << at;
+        }
 }
 
 void check_everywhere(const Case& test) {
@@ -177,13 +179,13 @@ TEST(TileProgram, EveryOperationAndMerge) {
     const TensorDesc dst = desc({1, 19, 2, 3}, Layout::nhwc);
     const std::vector<TensorDesc> operands{desc({19, 1, 1}), dst, desc({})};
     const std::string loads = "r1=load 0; r2=load 1; r3=load 2; r4=imm 1.5; ";
-    for (const char* after : {"", "r0=relu r0; ", "r0=clip r0 -1 2; ", "r0=leaky_relu r0 0.1; ", "r0=hard_sigmoid r0 0.2 0.5; ",
-                              "r0=hard_swish r0; ", "r0=mul_add r0 2 1; ", "r0=tanh r0; "}) {
+    for (const char* after : {"", "; r0=relu r0", "; r0=clip r0 -1 2", "; r0=leaky_relu r0 0.1", "; r0=hard_sigmoid r0 0.2 0.5",
+                              "; r0=hard_swish r0", "; r0=mul_add r0 2 1", "; r0=tanh r0"}) {
         for (const char* op : {"add", "sub", "mul", "max", "min"})
             for (const char* args : {"r0 r1", "r2 r0", "r0 r3", "r3 r0", "r4 r0", "r0 r4", "r0 r0"})
-                check_everywhere({loads + "r0=" + op + " " + args + "; " + after + "-> r0", dst, operands});
+                check_everywhere({loads + "r0=" + op + " " + args + after + " -> r0", dst, operands});
         for (const char* args : {"r0 r1; r0=add r0 r2", "r0 r3; r0=add r2 r0", "r4 r0; r0=add r0 r3", "r0 r1; r0=add r0 r4", "r3 r4; r0=add r0 r1"})
-            check_everywhere({loads + "r0=mul " + args + "; " + after + "-> r0", dst, operands});
+            check_everywhere({loads + "r0=mul " + args + after + " -> r0", dst, operands});
     }
     for (const char* op : {"neg", "abs", "exp", "erf", "tanh", "sigmoid", "relu", "floor", "ceil", "round", "sin", "cos", "softplus",
                            "gelu", "gelu_tanh", "hard_swish", "silu"})
