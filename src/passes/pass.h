@@ -45,7 +45,7 @@ enum class Phase { rewrite, format, group };
 class Pass {
 public:
     struct Fields {
-        std::string name;   // verb_noun with a verb of: fold, fuse, eliminate, rewrite, choose, sink, specialise
+        std::string name;   // verb_noun with a verb of: fold, fuse, eliminate, rewrite, choose, sink, merge, specialise
         std::string help;
         Phase phase = Phase::rewrite;
         // The pass's own on/off knob (`<name>=on|off`), nullptr for passes without which nothing can be built.
@@ -60,9 +60,16 @@ private:
     Fields fields_;
 };
 
+struct PassTiming {
+    std::string pass;
+    double seconds = 0;
+    bool changed = false;
+};
+
 // Runs the whole pipeline on a bound graph. Afterwards the graph consists of plain nodes and Groups.
 void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
-                  const Registry<Pass>& passes, std::vector<Decision>& decisions);
+                  const Registry<Pass>& passes, std::vector<Decision>& decisions,
+                  std::vector<PassTiming>* timings = nullptr);
 
 // The names in pipeline order.
 std::vector<std::string> pipeline_order();

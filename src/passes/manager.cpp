@@ -1,0 +1,120 @@
+#include "passes/manager.h"
+
+#include <chrono>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "passes/rewrite.h"
+
+namespace headway {
+namespace {
+
+// Each round of the rewrite phase opens patterns for the next; two passes that undo each other must not loop for ever.
+constexpr int most_rounds = 12;
+
+#ifdef NDEBUG
+constexpr bool verifies = false;
+#else
+constexpr bool verifies = true;
+#endif
+
+Stage stage_of(Phase phase) { return phase == Phase::group ? Stage::grouped : Stage::bound; }
+
+// Says where the graph before the failing pass can be found.
+[[noreturn]] void fail_pass(const Graph& before, const Pass& pass, const Route& route, const InternalError& error) {
+    std::string text = "# pass: " + std::string(pass.name()) + "\n# route: " + route.text() + "\n# error: " + error.what() +
+                       "\n" + print_graph(before, std::numeric_limits<int64_t>::max());
+    std::string path = std::filesystem::temp_directory_path().string() + "/headway-" + std::string(pass.name()) + "-" +
+                       hash_text(text).hex().substr(0, 12) + ".txt";
+    std::string where = "reproducer: " + path;
+    try {
+        write_file_atomically(path, text);
+    } catch (const UserError& unwritten) {
+        where = std::string("no reproducer: ") + unwritten.what();
+    }
+    throw InternalError("pass " + std::string(pass.name()) + ": " + error.what() + " (" + where + ")");
+}
+
+class Manager {
+public:
+    Manager(PassContext context, const Registry<Pass>& passes, std::vector<PassTiming>* timings)
+        : context_(std::move(context)), passes_(passes), timings_(timings) {}
+
+    void run(const PhasePlan& plan) {
+        for (int round = 0; round < most_rounds; ++round) {
+            bool changed = false;
+            // Refusals of a round after which the graph changed are said again in the next.
+            const size_t decisions = context_.decisions.size();
+            for (std::string_view name : plan.passes) changed = run_pass(name, plan.phase) || changed;
+            if (!changed || !plan.repeated) return;
+            forget_refusals(decisions);
+        }
+    }
+
+private:
+    bool run_pass(std::string_view name, Phase phase) {
+        const Pass* pass = passes_.find(name);
+        if (!pass) throw InternalError("the pipeline names an unknown pass " + std::string(name));
+        HEADWAY_CHECK(pass->fields().phase == phase);
+        const Knob<std::string_view>* enabled = pass->fields().enabled;
+        if (enabled && enabled->scope() == Scope::graph && context_.route.get(*enabled) == "off") return false;
+        const Graph before = context_.graph;
+        context_.pass = pass->name();
+        const auto start = std::chrono::steady_clock::now();
+        bool changed = false;
+        try {
+            changed = pass->fields().run(context_);
+            if (changed) {
+                erase_dead_nodes(context_.graph);
+                context_.graph.compact();
+                if (verifies) verify_graph(context_.graph, stage_of(phase));
+            }
+        } catch (const InternalError& error) {
+            fail_pass(before, *pass, context_.route, error);
+        }
+        if (timings_) {
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+            timings_->push_back({std::string(name), seconds.count(), changed});
+        }
+        return changed;
+    }
+
+    void forget_refusals(size_t from) {
+        auto& decisions = context_.decisions;
+        const auto begin = decisions.begin() + static_cast<int64_t>(from);
+        decisions.erase(std::remove_if(begin, decisions.end(), [](const Decision& d) { return !d.taken; }),
+                        decisions.end());
+    }
+
+    PassContext context_;
+    const Registry<Pass>& passes_;
+    std::vector<PassTiming>* timings_;
+};
+
+}  // namespace
+
+void PassContext::taken(std::string site, std::string candidate) {
+    decisions.push_back({std::string(pass), std::move(site), std::move(candidate), true, Verdict::yes(), 0});
+}
+
+void PassContext::refused(std::string site, std::string candidate, Verdict verdict) {
+    decisions.push_back({std::string(pass), std::move(site), std::move(candidate), false, std::move(verdict), 0});
+}
+
+void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
+                  const Registry<Pass>& passes, std::vector<Decision>& decisions, std::vector<PassTiming>* timings) {
+    Manager manager({graph, route, target, ops, decisions, {}}, passes, timings);
+    for (const PhasePlan& plan : pipeline()) manager.run(plan);
+}
+
+std::vector<std::string> pipeline_order() {
+    std::vector<std::string> names;
+    for (const PhasePlan& plan : pipeline()) names.insert(names.end(), plan.passes.begin(), plan.passes.end());
+    return names;
+}
+
+}  // namespace headway
