@@ -1,0 +1,126 @@
+#include "runtime/engine.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "runtime/engine_file.h"
+#include "runtime/engine_impl.h"
+#include "runtime/memory.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t alignment = 64;
+
+std::string place(const Plan& plan, size_t index) {
+    const Step& step = plan.steps[index];
+    return "step " + std::to_string(index) + (step.origins.empty() ? "" : " (" + step.origins.front() + ")");
+}
+
+// A file for another machine is refused with the field that differs.
+void check_machine(const Target& target) {
+    if (!runs_here(target.isa))
+        throw UserError("the engine was built for isa=" + std::string(to_string(target.isa)) +
+                        ", which this machine does not have: build it again for this machine");
+    const Target here = Target::native();
+    const auto needs = [](bool wanted, bool present, const char* field) {
+        if (wanted && !present)
+            throw UserError(std::string("the engine was built for ") + field +
+                            ", which this machine does not have: build it again for this machine");
+    };
+    needs(target.avx512_vnni, here.avx512_vnni, "avx512_vnni");
+    needs(target.avx512_bf16, here.avx512_bf16, "avx512_bf16");
+    needs(target.avx512_fp16, here.avx512_fp16, "avx512_fp16");
+}
+
+// One block for all constants: few pages, and the plan's own copies are let go.
+void place_constants(Plan& plan) {
+    if (plan.settings.weight_pages == "mapped") return;
+    int64_t total = 0;
+    for (const Constant& constant : plan.constants)
+        total = checked_add(total, round_up(static_cast<int64_t>(constant.bytes.size_bytes()), alignment), "constants");
+    const auto block = std::make_shared<Pages>(total, plan.settings.weight_pages);
+    std::byte* at = block->data();
+    for (Constant& constant : plan.constants) {
+        const size_t size = constant.bytes.size_bytes();
+        if (size > 0) std::memcpy(at, constant.bytes.bytes().data(), size);
+        constant.bytes = Tensor(constant.bytes.type(), constant.bytes.shape(), {at, size}, block);
+        at += round_up(static_cast<int64_t>(size), alignment);
+    }
+}
+
+// check_plan has seen to it that overlapping buffers of one step coincide.
+bool shares_bytes(const Plan& plan, const Step& step) {
+    const auto same = [&](int32_t a, int32_t b) {
+        const Buffer& x = plan.buffers[static_cast<size_t>(a)];
+        const Buffer& y = plan.buffers[static_cast<size_t>(b)];
+        return x.place == y.place && x.index == y.index && x.desc.bytes() > 0 && y.desc.bytes() > 0;
+    };
+    for (int32_t dst : step.dst)
+        for (const auto* sources : {&step.src, &step.operands})
+            for (int32_t source : *sources)
+                if (dst != -1 && source != -1 && same(dst, source)) return true;
+    return false;
+}
+
+PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const Registry<Kernel>& kernels) {
+    const Step& step = plan.steps[index];
+    const Kernel* kernel = kernels.find(step.kernel);
+    if (kernel == nullptr)
+        throw UserError(place(plan, index) + " needs kernel " + step.kernel + ", which this version does not have");
+    const Verdict verdict = kernel->supports(step.problem, target, step.choices);
+    if (!verdict) throw UserError(place(plan, index) + ": kernel " + step.kernel + " cannot run it: " + verdict.text());
+    if (shares_bytes(plan, step) && !kernel->fields().in_place)
+        throw UserError(place(plan, index) + ": kernel " + step.kernel + " cannot write over its input");
+    PreparedStep result;
+    result.prepared = kernel->fields().prepare(step.problem, target, step.choices);
+    HEADWAY_CHECK(result.prepared != nullptr);
+    int64_t most_tiles = 0;
+    for (int phase = 0; phase < result.prepared->phases(); ++phase) {
+        result.tiles.push_back(result.prepared->tiles(phase));
+        most_tiles = std::max(most_tiles, result.tiles.back());
+    }
+    const int64_t limit = step.max_threads == 0 ? plan.settings.threads : step.max_threads;
+    result.threads = static_cast<int>(std::max<int64_t>(1, std::min({int64_t{plan.settings.threads}, limit, most_tiles})));
+    return result;
+}
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::~Engine() = default;
+
+const Plan& Engine::plan() const { return impl_->plan; }
+const EngineInfo& Engine::info() const { return impl_->info; }
+
+std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels) {
+    check_plan(plan);
+    const Target target = Target::parse(info.target);
+    check_machine(target);
+    place_constants(plan);
+    auto impl = std::make_unique<Impl>();
+    bool parallel = false;
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+        PreparedStep step = prepare(plan, i, target, kernels);
+        parallel = parallel || step.threads > 1;
+        impl->workspace_bytes = std::max(impl->workspace_bytes, round_up(step.prepared->workspace_bytes(), alignment));
+        impl->scratch_bytes = std::max(impl->scratch_bytes, round_up(step.prepared->scratch_bytes(), alignment));
+        impl->steps.push_back(std::move(step));
+    }
+    if (parallel) impl->pool = plan.settings.pool == "openmp" ? make_openmp_pool(plan.settings) : make_own_pool(plan.settings);
+    impl->plan = std::move(plan);
+    impl->info = std::move(info);
+    return std::make_shared<const Engine>(std::move(impl));
+}
+
+std::shared_ptr<const Engine> Engine::load(const std::string& path, const Registry<Kernel>& kernels) {
+    EngineFile file = read_engine_file(path);
+    try {
+        return make(std::move(file.plan), std::move(file.info), kernels);
+    } catch (const UserError& error) {
+        throw UserError(path + ": " + error.what());
+    }
+}
+
+}  // namespace headway

@@ -1,0 +1,308 @@
+// File: prologue (magic, version, content length, section table, checksum of these), then the sections, each starting on a
+// multiple of 64 bytes with zeros between, then nothing or one certificate block. Every byte is under a checksum or must be
+// zero, so no change goes unseen.
+#include "runtime/engine_file.h"
+
+#include <array>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/file.h"
+#include "runtime/plan_fields.h"
+
+namespace headway {
+namespace {
+
+constexpr std::string_view magic = "\x89HWE\r\n\x1a\n";  // as PNG's: shows transfers that changed line ends or cut bit 7
+constexpr std::string_view certificate_magic = "HWCERT\n\x1a";
+constexpr int64_t alignment = 64;
+
+enum Section { header, plan, constants, ledger, section_count };
+constexpr std::array<const char*, section_count> section_names{"header", "plan", "constants", "ledger"};
+
+struct SectionEntry {
+    uint64_t offset = 0, length = 0;
+    Hash checksum;
+};
+
+template <class A, Of<SectionEntry> T>
+void fields(A& a, T& entry) {
+    a("offset", entry.offset);
+    a("length", entry.length);
+    a("checksum", entry.checksum);
+}
+
+struct Prologue {
+    uint64_t content_bytes = 0;
+    std::array<SectionEntry, section_count> sections;
+};
+
+template <class A, Of<Prologue> T>
+void fields(A& a, T& prologue) {
+    a("content_bytes", prologue.content_bytes);
+    for (size_t i = 0; i < section_count; ++i) a(section_names[i], prologue.sections[i]);
+}
+
+constexpr size_t version_at = 8, prologue_at = 12;
+constexpr size_t prologue_fields_bytes = 8 + section_count * 32;
+constexpr size_t prologue_bytes = prologue_at + prologue_fields_bytes + 16;
+
+// A constant in the plan section: its bytes lie in the constants section.
+struct ConstantEntry {
+    TensorDesc desc;
+    ElementType type = ElementType::undefined;
+    Shape shape;
+    uint64_t offset = 0, length = 0;
+    Hash hash;
+};
+
+template <class A, Of<ConstantEntry> T>
+void fields(A& a, T& entry) {
+    a("desc", entry.desc);
+    a("type", entry.type);
+    a("shape", entry.shape);
+    a("offset", entry.offset);
+    a("length", entry.length);
+    a("hash", entry.hash);
+}
+
+struct PlanRecord {
+    std::vector<Buffer> buffers;
+    std::vector<ConstantEntry> constants;
+    std::vector<Step> steps;
+    std::vector<Port> inputs, outputs;
+    int64_t arena_bytes = 0;
+    Settings settings;
+};
+
+template <class A, Of<PlanRecord> T>
+void fields(A& a, T& record) {
+    a("buffers", record.buffers);
+    a("constants", record.constants);
+    a("steps", record.steps);
+    a("inputs", record.inputs);
+    a("outputs", record.outputs);
+    a("arena_bytes", record.arena_bytes);
+    a("settings", record.settings);
+}
+
+struct HeaderRecord {
+    std::string builder, builder_version, model_name, route, target;
+    Hash model, fingerprint;
+};
+
+template <class A, Of<HeaderRecord> T>
+void fields(A& a, T& record) {
+    a("builder", record.builder);
+    a("builder_version", record.builder_version);
+    a("model", record.model);
+    a("model_name", record.model_name);
+    a("route", record.route);
+    a("target", record.target);
+    a("fingerprint", record.fingerprint);
+}
+
+template <class T>
+std::string packed(const T& record) {
+    Writer writer;
+    fields(writer, record);
+    return writer.bytes();
+}
+
+void pad(std::string& bytes) { bytes.resize(static_cast<size_t>(round_up(static_cast<int64_t>(bytes.size()), alignment))); }
+
+std::string certificate_block(const std::string& json) {
+    if (json.empty()) return {};
+    Writer writer;
+    writer.raw(certificate_magic.data(), certificate_magic.size());
+    writer("length", static_cast<uint64_t>(json.size()));
+    writer("checksum", hash_text(json));
+    writer.raw(json.data(), json.size());
+    return writer.bytes();
+}
+
+PlanRecord record_of(const Plan& plan, std::string& constant_bytes) {
+    PlanRecord record{plan.buffers, {}, plan.steps, plan.inputs, plan.outputs, plan.arena_bytes, plan.settings};
+    for (const Constant& constant : plan.constants) {
+        pad(constant_bytes);
+        const auto bytes = constant.bytes.bytes();
+        record.constants.push_back({constant.desc, constant.bytes.type(), constant.bytes.shape(), constant_bytes.size(),
+                                    bytes.size(), constant.hash});
+        constant_bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return record;
+}
+
+// Everything before the certificate.
+std::string content(const Plan& source, const EngineInfo& info) {
+    std::array<std::string, section_count> parts;
+    parts[plan] = packed(record_of(source, parts[constants]));
+    parts[header] = packed(HeaderRecord{info.builder, info.builder_version, info.model_name, info.route, info.target,
+                                        info.model, source.fingerprint()});
+    parts[ledger] = info.ledger;
+
+    Prologue prologue;
+    std::string body(prologue_bytes, '\0');
+    for (size_t i = 0; i < section_count; ++i) {
+        pad(body);
+        prologue.sections[i] = {body.size(), parts[i].size(), hash_text(parts[i])};
+        body += parts[i];
+        parts[i].clear();
+    }
+    pad(body);
+    prologue.content_bytes = body.size();
+
+    Writer start;
+    start.raw(magic.data(), magic.size());
+    start("version", static_cast<uint32_t>(engine_file_version));
+    start("prologue", prologue);
+    start("checksum", hash_text(start.bytes()));
+    HEADWAY_CHECK(start.bytes().size() == prologue_bytes);
+    return body.replace(0, prologue_bytes, start.bytes());
+}
+
+using Bytes = std::span<const std::byte>;
+
+bool starts_with(Bytes bytes, std::string_view text) {
+    return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+
+// The file as sections of checked bytes.
+class SectionReader {
+public:
+    SectionReader(const std::string& path, Bytes file) : path_(path), file_(file) {
+        read_prologue();
+        uint64_t end = prologue_bytes;
+        for (size_t i = 0; i < section_count; ++i) end = check_section(i, end);
+        check_padding(end, prologue_.content_bytes);
+    }
+
+    Bytes section(Section which) const {
+        const SectionEntry& entry = prologue_.sections[which];
+        return file_.subspan(entry.offset, entry.length);
+    }
+    Bytes content() const { return file_.first(prologue_.content_bytes); }
+    template <class T>
+    T record(Section which) const {
+        Reader reader(path_ + ": " + section_names[which], section(which));
+        T record;
+        fields(reader, record);
+        reader.expect_end();
+        return record;
+    }
+    std::string certificate() const {
+        const Bytes block = file_.subspan(prologue_.content_bytes);
+        if (block.empty()) return {};
+        if (!starts_with(block, certificate_magic)) fail("certificate", "is not a certificate");
+        Reader reader(path_ + ": certificate", block.subspan(certificate_magic.size()));
+        uint64_t length = 0;
+        Hash checksum;
+        reader("length", length);
+        reader("checksum", checksum);
+        const Bytes json = reader.raw(length);
+        reader.expect_end();
+        if (hash_bytes(json.data(), json.size()) != checksum) fail("certificate", "does not match its checksum");
+        return text(json);
+    }
+    static std::string text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+    [[noreturn]] void fail(const std::string& section, const std::string& what) const {
+        throw UserError(path_ + ": " + section + " " + what);
+    }
+
+private:
+    void read_prologue() {
+        if (!starts_with(file_, magic)) throw UserError(path_ + " is not a Headway engine file");
+        if (file_.size() < prologue_bytes) throw UserError(path_ + " ends within its first section");
+        uint32_t version = 0;
+        std::memcpy(&version, file_.data() + version_at, sizeof version);
+        if (version != static_cast<uint32_t>(engine_file_version))
+            throw UserError(path_ + " has engine file version " + std::to_string(version) + ", this program reads version " +
+                            std::to_string(engine_file_version) + ": build the engine again");
+        Hash checksum;
+        Reader tail(path_ + ": prologue", file_.subspan(prologue_bytes - 16, 16));
+        tail("checksum", checksum);
+        if (hash_bytes(file_.data(), prologue_bytes - 16) != checksum) fail("prologue", "does not match its checksum");
+        Reader reader(path_ + ": prologue", file_.subspan(prologue_at, prologue_fields_bytes));
+        reader("fields", prologue_);
+        if (prologue_.content_bytes > file_.size())
+            fail("prologue", "says the file has at least " + std::to_string(prologue_.content_bytes) + " bytes, it has " +
+                                 std::to_string(file_.size()));
+    }
+
+    // Returns the end of the section. Sections stand in order, so that none overlap.
+    uint64_t check_section(size_t index, uint64_t previous_end) const {
+        const SectionEntry& entry = prologue_.sections[index];
+        const std::string name = section_names[index];
+        if (entry.offset % alignment != 0 || entry.offset < previous_end || entry.offset > prologue_.content_bytes ||
+            entry.length > prologue_.content_bytes - entry.offset)
+            fail(name, "lies outside the file");
+        check_padding(previous_end, entry.offset);
+        if (hash_bytes(file_.data() + entry.offset, entry.length) != entry.checksum)
+            fail(name, "does not match its checksum");
+        return entry.offset + entry.length;
+    }
+
+    void check_padding(uint64_t begin, uint64_t end) const {
+        if (end - begin >= alignment) fail("padding", "is longer than it can be");
+        for (uint64_t at = begin; at < end; ++at)
+            if (file_[at] != std::byte{0}) fail("padding", "at byte " + std::to_string(at) + " is not zero");
+    }
+
+    const std::string& path_;
+    Bytes file_;
+    Prologue prologue_;
+};
+
+Constant constant_of(const ConstantEntry& entry, size_t index, const SectionReader& sections,
+                     const std::shared_ptr<const MappedFile>& file) {
+    const Bytes all = sections.section(constants);
+    const std::string name = "constants: constant " + std::to_string(index);
+    if (entry.offset % alignment != 0 || entry.offset > all.size() || entry.length > all.size() - entry.offset)
+        sections.fail(name, "lies outside the section");
+    if (static_cast<uint64_t>(TensorDesc{entry.type, entry.shape}.bytes()) != entry.length)
+        sections.fail(name, "does not have the bytes of its shape");
+    return {entry.desc, Tensor(entry.type, entry.shape, all.subspan(entry.offset, entry.length), file), entry.hash};
+}
+
+}  // namespace
+
+void write_engine_file(const std::string& path, const Plan& plan, const EngineInfo& info) {
+    write_file_atomically(path, content(plan, info) + certificate_block(info.certificate));
+}
+
+EngineFile read_engine_file(const std::string& path) {
+    const auto file = std::make_shared<const MappedFile>(path);
+    const SectionReader sections(path, file->bytes());
+    auto head = sections.record<HeaderRecord>(header);
+    auto record = sections.record<PlanRecord>(plan);
+
+    EngineFile result;
+    Plan& out = result.plan;
+    for (size_t i = 0; i < record.constants.size(); ++i)
+        out.constants.push_back(constant_of(record.constants[i], i, sections, file));
+    out.buffers = std::move(record.buffers);
+    out.steps = std::move(record.steps);
+    out.inputs = std::move(record.inputs);
+    out.outputs = std::move(record.outputs);
+    out.arena_bytes = record.arena_bytes;
+    out.settings = record.settings;
+    try {
+        check_plan(out);
+    } catch (const UserError& error) {
+        throw UserError(path + ": " + error.what());
+    }
+    if (out.fingerprint() != head.fingerprint) sections.fail("header: fingerprint", "is not that of the plan");
+    result.info = {std::move(head.builder),    std::move(head.builder_version), head.model,
+                   std::move(head.model_name), std::move(head.route),           std::move(head.target),
+                   SectionReader::text(sections.section(ledger)), sections.certificate()};
+    return result;
+}
+
+void set_certificate(const std::string& path, const std::string& json) {
+    const MappedFile file(path);
+    const SectionReader sections(path, file.bytes());
+    write_file_atomically(path, SectionReader::text(sections.content()) + certificate_block(json));
+}
+
+}  // namespace headway

@@ -1,0 +1,26 @@
+// What an engine holds beside its plan: shared by the contexts, never by others.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "runtime/threads.h"
+
+namespace headway {
+
+struct PreparedStep {
+    std::unique_ptr<Prepared> prepared;
+    std::vector<int64_t> tiles;  // by phase
+    int threads = 1;             // most that can help: 1 = on the caller
+};
+
+struct Engine::Impl {
+    Plan plan;
+    EngineInfo info;
+    std::vector<PreparedStep> steps;
+    int64_t workspace_bytes = 0, scratch_bytes = 0;  // the largest of any step, multiples of 64
+    std::unique_ptr<Pool> pool;                      // absent when no step runs on several threads
+};
+
+}  // namespace headway
