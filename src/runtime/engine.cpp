@@ -26,12 +26,12 @@ void check_machine(const Target& target) {
     const Target here = Target::native();
     const auto needs = [](bool wanted, bool present, const char* field) {
         if (wanted && !present)
-            throw UserError(std::string("the engine was built for ") + field +
+            throw UserError(std::string("the engine was built for ") + field + "=1"
                             ", which this machine does not have: build it again for this machine");
     };
-    needs(target.avx512_vnni, here.avx512_vnni, "avx512_vnni");
-    needs(target.avx512_bf16, here.avx512_bf16, "avx512_bf16");
-    needs(target.avx512_fp16, here.avx512_fp16, "avx512_fp16");
+    needs(target.avx512_vnni, here.avx512_vnni, "vnni");
+    needs(target.avx512_bf16, here.avx512_bf16, "bf16");
+    needs(target.avx512_fp16, here.avx512_fp16, "fp16");
 }
 
 // One block for all constants: few pages, and the plan's own copies are let go.

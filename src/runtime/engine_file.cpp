@@ -255,14 +255,14 @@ private:
 };
 
 Constant constant_of(const ConstantEntry& entry, size_t index, const SectionReader& sections,
-                     const std::shared_ptr<const MappedFile>& file) {
+                     const std::shared_ptr<const void>& owner) {
     const Bytes all = sections.section(constants);
     const std::string name = "constants: constant " + std::to_string(index);
     if (entry.offset % alignment != 0 || entry.offset > all.size() || entry.length > all.size() - entry.offset)
         sections.fail(name, "lies outside the section");
     if (static_cast<uint64_t>(TensorDesc{entry.type, entry.shape}.bytes()) != entry.length)
         sections.fail(name, "does not have the bytes of its shape");
-    return {entry.desc, Tensor(entry.type, entry.shape, all.subspan(entry.offset, entry.length), file), entry.hash};
+    return {entry.desc, Tensor(entry.type, entry.shape, all.subspan(entry.offset, entry.length), owner), entry.hash};
 }
 
 }  // namespace
@@ -273,14 +273,18 @@ void write_engine_file(const std::string& path, const Plan& plan, const EngineIn
 
 EngineFile read_engine_file(const std::string& path) {
     const auto file = std::make_shared<const MappedFile>(path);
-    const SectionReader sections(path, file->bytes());
+    return read_engine_bytes(path, file->bytes(), file);
+}
+
+EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+    const SectionReader sections(name, bytes);
     auto head = sections.record<HeaderRecord>(header);
     auto record = sections.record<PlanRecord>(plan);
 
     EngineFile result;
     Plan& out = result.plan;
     for (size_t i = 0; i < record.constants.size(); ++i)
-        out.constants.push_back(constant_of(record.constants[i], i, sections, file));
+        out.constants.push_back(constant_of(record.constants[i], i, sections, owner));
     out.buffers = std::move(record.buffers);
     out.steps = std::move(record.steps);
     out.inputs = std::move(record.inputs);
@@ -290,7 +294,7 @@ EngineFile read_engine_file(const std::string& path) {
     try {
         check_plan(out);
     } catch (const UserError& error) {
-        throw UserError(path + ": " + error.what());
+        throw UserError(name + ": " + error.what());
     }
     if (out.fingerprint() != head.fingerprint) sections.fail("header: fingerprint", "is not that of the plan");
     result.info = {std::move(head.builder),    std::move(head.builder_version), head.model,

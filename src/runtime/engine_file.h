@@ -2,6 +2,8 @@
 // ledger, and an optional certificate outside the content hash. No pointers, no code, nothing executed from the file.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/engine.h"
@@ -19,6 +21,8 @@ struct EngineFile {
 };
 // Checks magic, version, every length, checksum, offset, count and index before use. UserError naming the section.
 EngineFile read_engine_file(const std::string& path);
+// The same for bytes in memory that `owner` keeps alive; `name` stands for the path in errors.
+EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
 // Rewrites the certificate section only; the tested bytes stay as they are.
 void set_certificate(const std::string& path, const std::string& json);
