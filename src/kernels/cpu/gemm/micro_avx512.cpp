@@ -1,0 +1,7 @@
+#include "kernels/cpu/gemm/micro_kernel.h"
+
+namespace headway::HEADWAY_ISA {
+
+const constinit GemmMicro gemm_micro = make_gemm_micro<12, 12, 8, 6>();
+
+}  // namespace headway::HEADWAY_ISA

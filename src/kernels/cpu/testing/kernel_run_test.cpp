@@ -1,0 +1,155 @@
+#include "kernels/cpu/testing/kernel_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "base/checked.h"
+
+namespace headway::testing {
+namespace {
+
+// Position of logical element (n, c, s) in a layout; s counts the spatial positions.
+int64_t position(const TensorDesc& desc, int64_t n, int64_t c, int64_t s) {
+    const int64_t channels = desc.shape[1], spatial = desc.shape.elements(2, desc.shape.rank());
+    if (desc.layout == Layout::nhwc) return (n * spatial + s) * channels + c;
+    const int64_t block = channel_block(desc.layout);
+    return ((n * ceil_div(channels, block) + c / block) * spatial + s) * block + c % block;
+}
+
+template <class Visit>
+void for_each_element(const TensorDesc& desc, Visit visit) {
+    const int64_t spatial = desc.shape.elements(2, desc.shape.rank());
+    int64_t plain = 0;
+    for (int64_t n = 0; n < desc.shape[0]; ++n)
+        for (int64_t c = 0; c < desc.shape[1]; ++c)
+            for (int64_t s = 0; s < spatial; ++s) visit(plain++, position(desc, n, c, s));
+}
+
+constexpr int64_t guard_bytes = 256;
+constexpr unsigned char guard_value = 0xA5;
+
+}  // namespace
+
+Tensor to_layout(const Tensor& plain, const TensorDesc& desc) {
+    if (desc.layout == Layout::plain) return plain;
+    Tensor out(ElementType::f32, Shape{desc.physical_elements()});
+    const float* from = plain.data<float>().data();
+    float* to = out.mutable_data<float>().data();
+    for_each_element(desc, [&](int64_t a, int64_t b) { to[b] = from[a]; });
+    return out;
+}
+
+Tensor from_layout(std::span<const std::byte> bytes, const TensorDesc& desc) {
+    Tensor out(desc.type, desc.shape);
+    if (desc.layout == Layout::plain) {
+        std::copy_n(bytes.begin(), out.size_bytes(), out.mutable_bytes().begin());
+        return out;
+    }
+    const float* from = reinterpret_cast<const float*>(bytes.data());
+    float* to = out.mutable_data<float>().data();
+    for_each_element(desc, [&](int64_t a, int64_t b) { to[a] = from[b]; });
+    return out;
+}
+
+struct Bench::Impl {
+    std::vector<Tensor> packed, values, dst;
+    Tensor workspace, scratch;
+    std::vector<const std::byte*> src_pointers, operand_pointers, packed_pointers;
+    std::vector<std::byte*> dst_pointers;
+    std::vector<int64_t> dst_bytes;
+    std::unique_ptr<Prepared> prepared;
+
+    Args args() {
+        return {src_pointers.data(), operand_pointers.data(), dst_pointers.data(), packed_pointers.data(),
+                workspace.mutable_bytes().data(), scratch.mutable_bytes().data()};
+    }
+    void fill_guards() {
+        for (Tensor& tensor : dst) std::memset(tensor.mutable_bytes().data(), guard_value, tensor.size_bytes());
+    }
+    bool guards_hold() {
+        for (size_t i = 0; i < dst.size(); ++i) {
+            const std::span<const std::byte> bytes = dst[i].bytes();
+            const auto broken = [](std::byte b) { return b != std::byte{guard_value}; };
+            const auto end = bytes.begin() + guard_bytes + dst_bytes[i];
+            if (std::any_of(bytes.begin(), bytes.begin() + guard_bytes, broken) || std::any_of(end, bytes.end(), broken))
+                return false;
+        }
+        return true;
+    }
+};
+
+Bench::Bench(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
+             const KernelInputs& inputs)
+    : impl_(std::make_unique<Impl>()) {
+    std::vector<const Tensor*> constants = inputs.src;
+    for (size_t i = 0; i < constants.size(); ++i)
+        if (!problem.constant[i]) constants[i] = nullptr;
+    if (kernel.fields().pack) impl_->packed = kernel.fields().pack(problem, target, choices, constants);
+    impl_->prepared = kernel.fields().prepare(problem, target, choices);
+    const auto lay_out = [&](const Tensor* tensor, const TensorDesc& desc) {
+        impl_->values.push_back(to_layout(*tensor, desc));
+        return impl_->values.back().bytes().data();
+    };
+    for (size_t i = 0; i < inputs.src.size(); ++i)
+        impl_->src_pointers.push_back(inputs.src[i] != nullptr && !problem.constant[i] ? lay_out(inputs.src[i], *problem.src[i])
+                                                                                     : nullptr);
+    for (size_t i = 0; i < inputs.operands.size(); ++i)
+        impl_->operand_pointers.push_back(lay_out(inputs.operands[i], problem.operands[i]));
+    for (const Tensor& tensor : impl_->packed) impl_->packed_pointers.push_back(tensor.bytes().data());
+    for (const TensorDesc& desc : problem.dst) {
+        impl_->dst.emplace_back(ElementType::u8, Shape{round_up(desc.bytes(), 64) + 2 * guard_bytes});
+        impl_->dst_bytes.push_back(desc.bytes());
+        impl_->dst_pointers.push_back(impl_->dst.back().mutable_bytes().data() + guard_bytes);
+    }
+    impl_->workspace = Tensor(ElementType::u8, Shape{impl_->prepared->workspace_bytes()});
+    impl_->scratch = Tensor(ElementType::u8, Shape{impl_->prepared->scratch_bytes()});
+}
+
+Bench::~Bench() = default;
+
+void Bench::run() const {
+    const Args args = impl_->args();
+    for (int phase = 0; phase < impl_->prepared->phases(); ++phase)
+        impl_->prepared->run(args, phase, 0, impl_->prepared->tiles(phase));
+}
+
+KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
+                         const KernelInputs& inputs) {
+    KernelOutputs outputs;
+    Bench bench(kernel, problem, target, choices, inputs);
+    Bench::Impl& impl = bench.impl();
+    impl.fill_guards();
+    bench.run();
+    if (!impl.guards_hold()) outputs.complaint = "wrote outside dst";
+    for (size_t i = 0; i < impl.dst.size(); ++i)
+        outputs.dst.push_back(from_layout(impl.dst[i].bytes().subspan(guard_bytes), problem.dst[i]));
+    // the last tile first, one at a time, over buffers that hold other values
+    impl.fill_guards();
+    const Args args = impl.args();
+    for (int phase = 0; phase < impl.prepared->phases(); ++phase)
+        for (int64_t tile = impl.prepared->tiles(phase); tile-- > 0;) {
+            std::memset(args.scratch, 0x7F, impl.scratch.size_bytes());
+            impl.prepared->run(args, phase, tile, tile + 1);
+        }
+    for (size_t i = 0; i < impl.dst.size(); ++i) {
+        const Tensor again = from_layout(impl.dst[i].bytes().subspan(guard_bytes), problem.dst[i]);
+        if (again.hash() != outputs.dst[i].hash()) outputs.complaint = "bits depend on the order of tiles";
+    }
+    return outputs;
+}
+
+namespace {
+
+TEST(kernel_run, layouts_go_there_and_back) {
+    Tensor plain(ElementType::f32, Shape{2, 11, 3, 2});
+    for (int64_t i = 0; i < plain.elements(); ++i) plain.set(i, static_cast<double>(i));
+    for (Layout layout : {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
+        const TensorDesc desc{ElementType::f32, plain.shape(), layout};
+        EXPECT_EQ(from_layout(to_layout(plain, desc).bytes(), desc).hash(), plain.hash()) << to_string(layout);
+    }
+}
+
+}  // namespace
+}  // namespace headway::testing
