@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,37 +14,47 @@
 
 #include "base/registry.h"
 #include "graph/graph.h"
+#include "kernels/kernel.h"
+#include "ops/types.h"
 
 namespace headway {
 
-// The view of one node that a shape rule gets. Inputs may be unknown (no static shape) only before binding: rules may
-// assume static shapes and known types; values are known only where constant() says so.
+// The view of one node that a shape rule gets: static shapes and known types; values only where constant() says so.
 class InferContext {
 public:
-    InferContext(const Graph& graph, const Node& node) : graph_(graph), node_(node), outputs_(node.outputs.size()) {}
+    struct Input {
+        bool present = false;
+        ElementType type = ElementType::undefined;
+        Shape shape;
+        const Tensor* constant = nullptr;
+    };
+    InferContext(const Node& node, std::vector<Input> inputs)
+        : node_(node), inputs_(std::move(inputs)), outputs_(node.outputs.size()) {}
 
     const Node& node() const { return node_; }
     const Attributes& attributes() const { return node_.attributes; }
     int version() const { return node_.version; }
-    size_t input_count() const { return node_.inputs.size(); }
-    bool has(size_t input) const { return input < node_.inputs.size() && node_.inputs[input] != no_value; }
-    ElementType type(size_t input) const { return graph_.value(node_.inputs[input]).type; }
-    Shape shape(size_t input) const { return graph_.value(node_.inputs[input]).shape(); }
-    const Tensor* constant(size_t input) const { return has(input) ? graph_.constant(node_.inputs[input]) : nullptr; }
-    // constant() as integers; UserError naming the node when the value is not known at build time.
+    size_t input_count() const { return inputs_.size(); }
+    bool has(size_t input) const { return input < inputs_.size() && inputs_[input].present; }
+    ElementType type(size_t input) const { return inputs_[input].type; }
+    const Shape& shape(size_t input) const { return inputs_[input].shape; }
+    const Tensor* constant(size_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
+    // constant() as integers; Unsupported when the value is not known at build time.
     std::vector<int64_t> required_integers(size_t input, const char* what) const;
+    // constant(); Unsupported when the value is not known at build time.
+    const Tensor& required(size_t input, const char* what) const;
 
     size_t output_count() const { return outputs_.size(); }
     void set_output(size_t index, ElementType type, Shape shape);
     const std::optional<TensorDesc>& output(size_t index) const { return outputs_[index]; }
 
 private:
-    const Graph& graph_;
     const Node& node_;
+    std::vector<Input> inputs_;
     std::vector<std::optional<TensorDesc>> outputs_;
 };
 
-// What a reference gets: node attributes and inputs (absent optional inputs are nullptr), and outputs allocated with
+// What a reference gets: node attributes and inputs (absent optional inputs are nullptr), and zero-filled outputs with
 // the inferred types and shapes (unused outputs are nullptr).
 struct ReferenceContext {
     const Attributes& attributes;
@@ -61,6 +72,13 @@ struct AttributeDoc {
     std::string name, type, fallback, help;  // type: int, float, string, ints, floats, tensor, graph
 };
 
+// How many inputs or outputs a node may have. The first `least` ones may not be absent.
+struct Count {
+    size_t least = 1;
+    size_t most = 1;
+};
+inline constexpr size_t any_number = SIZE_MAX;
+
 // How far a correct fp32 implementation may be from the reference: |got-want| <= absolute + relative*|want|, where both
 // grow with sqrt(accumulation length) relative to the values here.
 struct Tolerance {
@@ -73,40 +91,49 @@ public:
     struct Fields {
         std::string name;
         std::string domain = "";
-        std::vector<int> since;                    // opset versions in which its definition changed, as handled here
+        std::vector<int> since;        // opset versions in which its definition changed, as handled here
+        Count inputs = {};
+        Count outputs = {};
+        TypeSet types = {};            // of the first input; empty: any
         std::vector<AttributeDoc> attributes = {};
         std::function<void(InferContext&)> infer;
-        std::function<void(const ReferenceContext&)> reference;  // empty for If and other control flow
+        std::function<void(const ReferenceContext&)> reference = {};  // empty for If and other control flow
         Tolerance tolerance = {};
-        bool data_movement = false;  // results are bit-equal copies of inputs
+        bool data_movement = false;    // results are bit-equal copies of inputs
         std::string help;
     };
-    explicit Op(Fields fields) : fields_(std::move(fields)), name_(qualified(fields_)) { announced<Op>().push_back(this); }
+    // Announces itself, and its kernel `ref.<name>` when it has a reference.
+    explicit Op(Fields fields);
+    Op(const Op&) = delete;
+    Op& operator=(const Op&) = delete;
 
     // "Conv", or "com.microsoft/Gelu".
     std::string_view name() const { return name_; }
     const Fields& fields() const { return fields_; }
 
 private:
-    static std::string qualified(const Fields& fields) {
-        return fields.domain.empty() ? fields.name : fields.domain + "/" + fields.name;
-    }
     Fields fields_;
     std::string name_;
+    std::unique_ptr<const Kernel> reference_kernel_;
 };
+
+// "Conv", or "com.microsoft/Gelu": the name in the registry, and `op` of a node's Problem.
+std::string qualified_name(std::string_view op, std::string_view domain);
 
 // The operator of a node; Unsupported naming the node when it is not known or its version is older than the oldest
 // handled one.
 const Op& op_of(const Node& node, const Registry<Op>& ops);
 
 // Runs infer and writes the results into the graph's output values (checking against types and shapes already there).
+// UserError when an input's type or shape is not known. Outputs of an `If` whose condition is unknown stay as they are.
 void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops);
 
-// Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body.
+// Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body. Types and
+// shapes of the outputs follow from the tensors, not from the graph, which may be unbound.
 std::vector<Tensor> run_reference(const Graph& graph, const Node& node, std::span<const Tensor* const> inputs,
                                   const Registry<Op>& ops);
 
-// Runs a whole bound graph by its references: inputs in the order of graph.inputs, outputs in that of graph.outputs.
+// Runs a whole graph by its references: inputs in the order of graph.inputs, outputs in that of graph.outputs.
 // `If` is executed by running the branch that its condition selects.
 std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops);
 

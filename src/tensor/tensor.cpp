@@ -59,6 +59,12 @@ Tensor::Tensor(ElementType type, Shape shape, std::span<const std::byte> bytes, 
     HEADWAY_CHECK(static_cast<int64_t>(bytes.size()) == checked_mul(shape_.elements(), size_of(type), "tensor size"));
 }
 
+Tensor Tensor::writable_view(ElementType type, Shape shape, std::span<std::byte> bytes) {
+    Tensor tensor(type, std::move(shape), bytes, nullptr);
+    tensor.writable_ = true;
+    return tensor;
+}
+
 std::span<std::byte> Tensor::mutable_bytes() {
     HEADWAY_CHECK(writable_);
     return {const_cast<std::byte*>(data_), size_};

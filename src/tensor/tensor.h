@@ -20,6 +20,8 @@ public:
     Tensor(ElementType type, Shape shape, int64_t limit_bytes = default_limit_bytes);
     // A view on bytes kept alive by `owner`; the span must hold exactly the tensor.
     Tensor(ElementType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+    // A writable view on memory that outlives it; the span must hold exactly the tensor.
+    static Tensor writable_view(ElementType type, Shape shape, std::span<std::byte> bytes);
 
     template <class T>
     static Tensor of(Shape shape, std::span<const T> values);
@@ -31,7 +33,7 @@ public:
     int64_t elements() const { return shape_.elements(); }
     size_t size_bytes() const { return size_; }
     std::span<const std::byte> bytes() const { return {data_, size_}; }
-    // Only for tensors made by the first constructor.
+    // Only for tensors made by the first constructor or writable_view.
     std::span<std::byte> mutable_bytes();
 
     // Elements as T; the type must match.

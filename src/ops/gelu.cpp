@@ -1,0 +1,32 @@
+#include <cmath>
+#include <numbers>
+
+#include "ops/elementwise.h"
+
+namespace headway {
+namespace {
+
+auto make_gelu(const Attributes& attributes) {
+    const std::string approximate = attributes.text("approximate", "none");
+    if (approximate != "none" && approximate != "tanh")
+        throw UserError("attribute approximate is neither \"none\" nor \"tanh\"");
+    return [by_tanh = approximate == "tanh"](double x) {
+        if (!by_tanh) return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
+        const double inner = std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+        return 0.5 * x * (1.0 + std::tanh(inner));
+    };
+}
+
+}  // namespace
+
+const Op gelu_op{{
+    .name = "Gelu",
+    .since = {20},
+    .types = float_types,
+    .attributes = {{"approximate", "string", "none", "\"none\" or \"tanh\""}},
+    .infer = infer_same,
+    .reference = unary_float_with(make_gelu),
+    .help = "Gaussian error linear unit, 0.5 * x * (1 + erf(x / sqrt(2))), or its tanh approximation.",
+}};
+
+}  // namespace headway

@@ -1,0 +1,53 @@
+#include "ops/op.h"
+
+#include "base/text.h"
+#include "ops/reference_kernels.h"
+
+namespace headway {
+
+std::string TypeSet::text() const {
+    if (empty()) return "any";
+    std::vector<std::string> words;
+    for (int number = 0; number < 32; ++number) {
+        const auto type = static_cast<ElementType>(number);
+        if (contains(type)) words.emplace_back(to_string(type));
+    }
+    return join(words, ", ");
+}
+
+std::string qualified_name(std::string_view op, std::string_view domain) {
+    if (domain.empty() || domain == "ai.onnx") return std::string(op);
+    return std::string(domain) + "/" + std::string(op);
+}
+
+Op::Op(Fields fields) : fields_(std::move(fields)), name_(qualified_name(fields_.name, fields_.domain)) {
+    announced<Op>().push_back(this);
+    if (fields_.reference) reference_kernel_ = make_reference_kernel(*this);
+}
+
+const Tensor& InferContext::required(size_t input, const char* what) const {
+    const Tensor* tensor = constant(input);
+    if (tensor == nullptr) throw Unsupported(std::string(what) + " must be known when the model is built");
+    return *tensor;
+}
+
+std::vector<int64_t> InferContext::required_integers(size_t input, const char* what) const {
+    return required(input, what).to_int64();
+}
+
+void InferContext::set_output(size_t index, ElementType type, Shape shape) {
+    if (index < outputs_.size()) outputs_[index] = TensorDesc{type, std::move(shape), Layout::plain};
+}
+
+const Op& op_of(const Node& node, const Registry<Op>& ops) {
+    const std::string name = qualified_name(node.op, node.domain);
+    const std::string site = node.origins.empty() ? std::string("?") : escaped(node.origins.front());
+    const Op* op = ops.find(name);
+    if (op == nullptr) throw Unsupported("node '" + site + "': operator " + escaped(name) + " is not supported");
+    if (node.version < op->fields().since.front())
+        throw Unsupported("node '" + site + "': " + name + " of opset " + std::to_string(node.version) +
+                          " is not supported (oldest handled: " + std::to_string(op->fields().since.front()) + ")");
+    return *op;
+}
+
+}  // namespace headway

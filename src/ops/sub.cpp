@@ -1,0 +1,16 @@
+#include <functional>
+
+#include "ops/elementwise.h"
+
+namespace headway {
+const Op sub_op{{
+    .name = "Sub",
+    .since = {7, 13, 14},
+    .inputs = {2, 2},
+    .types = number_types,
+    .infer = infer_broadcast,
+    .reference = binary_number([](auto a, auto b) { return wrapping(a, b, std::minus{}); }),
+    .help = "a - b with broadcasting; integers wrap.",
+}};
+
+}  // namespace headway

@@ -1,0 +1,14 @@
+#include "ops/elementwise.h"
+
+namespace headway {
+const Op xor_op{{
+    .name = "Xor",
+    .since = {7},
+    .inputs = {2, 2},
+    .types = boolean_type,
+    .infer = infer_broadcast_boolean,
+    .reference = logical([](int64_t a, int64_t b) { return a ^ b; }),
+    .help = "Exactly one of two booleans, with broadcasting.",
+}};
+
+}  // namespace headway
