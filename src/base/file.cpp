@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace headway {
 namespace {
@@ -80,18 +82,59 @@ void write_file_atomically(const std::string& path, std::string_view text) {
     write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-MappedFile::MappedFile(const std::string& path) {
-    const int fd = open_regular(path, size_);
+int open_confined(const std::string& folder, const std::string& location) {
+    const auto refuse = [&](const std::string& why) {
+        throw UserError("cannot read \"" + escaped(location) + "\" in " + (folder.empty() ? "." : folder) + ": " + why);
+    };
+    int at = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0) refuse(std::strerror(errno));
+    const std::vector<std::string> parts = split(location, '/');
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const bool is_last = i + 1 == parts.size();
+        if (parts[i].empty() || parts[i] == ".." || parts[i].find('\0') != std::string::npos) {
+            ::close(at);
+            refuse("not a path inside the folder");
+        }
+        // O_NONBLOCK: opening a named pipe must not wait for a writer
+        const int next = ::openat(at, parts[i].c_str(),
+                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (is_last ? O_NONBLOCK : O_DIRECTORY));
+        const int error = errno;
+        ::close(at);
+        if (next < 0) refuse(error == ELOOP || error == ENOTDIR ? "links are not followed" : std::strerror(error));
+        at = next;
+    }
+    struct stat info {};
+    if (::fstat(at, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
+        ::close(at);
+        refuse("not a regular file with a single name");
+    }
+    return at;
+}
+
+MappedFile::MappedFile(const std::string& path) { map(open_regular(path, size_), path); }
+
+MappedFile::MappedFile(int descriptor, const std::string& name) {
+    struct stat info {};
+    if (::fstat(descriptor, &info) != 0) {
+        const int error = errno;
+        ::close(descriptor);
+        fail("cannot map", name, error);
+    }
+    size_ = static_cast<size_t>(info.st_size);
+    map(descriptor, name);
+}
+
+void MappedFile::map(int descriptor, const std::string& name) {
     if (size_ > 0) {
-        void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+        void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
         if (data == MAP_FAILED) {
             const int error = errno;
-            ::close(fd);
-            fail("cannot map", path, error);
+            ::close(descriptor);
+            fail("cannot map", name, error);
         }
         data_ = static_cast<const std::byte*>(data);
     }
-    ::close(fd);
+    ::close(descriptor);
 }
 
 MappedFile::~MappedFile() {

@@ -132,17 +132,21 @@ private:
         const size_t at = cursor_.position();
         cursor_.expect('%');
         const std::string name = cursor_.name("a value name");
+        const ValueId id = resolve(scope, name);
+        if (id == no_value) cursor_.fail_at(at, "%" + name + " is not defined above");
+        return id;
+    }
+
+    // A name from outside becomes a value without producer here and in the graphs between.
+    static ValueId resolve(Scope& scope, const std::string& name) {
         if (const auto found = scope.names.find(name); found != scope.names.end()) return found->second;
-        for (Scope* outer = scope.outer; outer != nullptr; outer = outer->outer) {
-            const auto found = outer->names.find(name);
-            if (found == outer->names.end()) continue;
-            const Value& original = outer->graph.value(found->second);
-            const ValueId id = scope.graph.add_value(name, original.type);
-            scope.graph.value(id).dims = original.dims;
-            scope.names.emplace(name, id);
-            return id;
-        }
-        cursor_.fail_at(at, "%" + name + " is not defined above");
+        const ValueId outside = scope.outer == nullptr ? no_value : resolve(*scope.outer, name);
+        if (outside == no_value) return no_value;
+        const Value& original = scope.outer->graph.value(outside);
+        const ValueId id = scope.graph.add_value(name, original.type);
+        scope.graph.value(id).dims = original.dims;
+        scope.names.emplace(name, id);
+        return id;
     }
 
     void parse_node(Scope& scope) {
