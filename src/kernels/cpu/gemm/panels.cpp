@@ -84,14 +84,14 @@ void Panels::pack(const float* source, std::span<const int64_t> k_offsets, int64
     pack_as(source, k_offsets, n_step, scale, dst);
 }
 
-void Panels::pack_panel(size_t index, const float* source, int64_t k_step, int64_t n_step, float* dst) const {
+void Panels::pack_panel(size_t index, const float* source, int64_t k_step, int64_t n_step, float scale,
+                        float* dst) const {
     const Panel& panel = list_[index];
     const int64_t width = int64_t{panel.vectors} * lanes_;
     float* out = dst + panel.b_offset;
     for (int64_t k = 0; k < k_; ++k, out += width) {
         const float* in = source + k * k_step + panel.column * n_step;
-        if (n_step == 1) std::copy_n(in, panel.columns, out);
-        else for (int64_t n = 0; n < panel.columns; ++n) out[n] = in[n * n_step];
+        for (int64_t n = 0; n < panel.columns; ++n) out[n] = in[n * n_step] * scale;
         std::fill(out + panel.columns, out + width, 0.0F);
     }
 }

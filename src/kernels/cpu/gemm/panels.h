@@ -49,7 +49,7 @@ public:
     void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, float* dst) const;
     void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, uint16_t* dst) const;
     // One panel of the f32 form only, for matrices that are packed at run time by several threads.
-    void pack_panel(size_t panel, const float* source, int64_t k_step, int64_t n_step, float* dst) const;
+    void pack_panel(size_t panel, const float* source, int64_t k_step, int64_t n_step, float scale, float* dst) const;
     // n biases (nullptr = zeros) into init_size() floats.
     void pack_init(const float* bias, float scale, float* dst) const;
 
