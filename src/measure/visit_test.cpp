@@ -1,0 +1,98 @@
+#include "measure/visit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "measure/statistics.h"
+#include "measure/visit_world.h"
+
+namespace headway {
+namespace {
+
+// Blocks cost a fixed overhead and so much per iteration.
+struct FixedOverhead final : BlockRunner {
+    std::vector<int64_t> iteration_ns;
+    std::vector<int> calls;
+    std::vector<int64_t> iterations_seen, prerolls_seen;
+    int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
+        calls.push_back(engine);
+        iterations_seen.push_back(iterations);
+        prerolls_seen.push_back(preroll);
+        return iterations * iteration_ns[static_cast<size_t>(engine)];
+    }
+};
+
+TEST(Visit, RunsEveryEngineInEveryRoundWithTheSamePlan) {
+    FixedOverhead runner;
+    runner.iteration_ns = {1000, 500, 2000};
+    Rng rng(1);
+    const Visit visit = run_visit(3, 6, {.iterations = 7, .preroll = 2}, runner, nullptr, rng);
+    EXPECT_EQ(runner.calls.size(), 18u);
+    EXPECT_EQ(std::count(runner.iterations_seen.begin(), runner.iterations_seen.end(), 7), 18);
+    EXPECT_EQ(std::count(runner.prerolls_seen.begin(), runner.prerolls_seen.end(), 2), 18);
+    EXPECT_EQ(visit.rounds[5], (RoundTimes{7000, 3500, 14000}));
+    EXPECT_EQ(visit.dropped(), 0);
+    EXPECT_NEAR(visit_value(visit.kept(), 1), std::log(2), 1e-12);
+    EXPECT_NEAR(visit_value(visit.kept(), 2), -std::log(2), 1e-12);
+}
+
+// A machine on which the second engine is disturbed twice as often as the reference; a disturbed block is 10 % slower.
+struct Disturbed final : BlockRunner, RoundGuard {
+    VisitWorld world{.burst_chance = 0, .outlier_chance = 0};
+    bool hit = false;
+    int64_t block_ns(int engine, int64_t, int64_t) override {
+        const bool disturbed = world.rng.chance(engine == 0 ? 0.05 : 0.1);
+        hit = hit || disturbed;
+        return std::llround(50e6 * std::exp(world.block(disturbed ? 0.1 : 0, 0)));
+    }
+    void begin_round() override { hit = false; }
+    std::optional<std::string> end_round(int64_t) override {
+        return hit ? std::optional<std::string>("disturbed") : std::nullopt;
+    }
+};
+
+// Pitfall: a guard that drops only the slow engine's block. Whole rounds go, and the ratio of equal engines stays 1.
+TEST(Visit, GuardsDropWholeRoundsWithoutBias) {
+    Disturbed machine;
+    Rng rng(2);
+    std::vector<double> values, with_disturbed;
+    int dropped = 0, rounds = 0;
+    for (int i = 0; i < 600; ++i) {
+        const Visit visit = run_visit(2, 8, {}, machine, &machine, rng);
+        const auto kept = visit.kept();
+        EXPECT_EQ(visit.rounds.size(), 8u) << "all values are stored";
+        EXPECT_EQ(kept.size() + static_cast<size_t>(visit.dropped()), 8u);
+        for (const RoundTimes& round : kept) EXPECT_EQ(round.size(), 2u);
+        dropped += visit.dropped();
+        rounds += 8;
+        values.push_back(mean(paired_log_ratios(kept, 1)));
+        with_disturbed.push_back(mean(paired_log_ratios(visit.rounds, 1)));
+    }
+    EXPECT_NEAR(dropped / double(rounds), 0.145, 0.02);
+    EXPECT_LT(mean(with_disturbed), -0.003);
+    EXPECT_NEAR(mean(values), 0, 0.001 + 2 * standard_error(values));
+}
+
+// Pitfall: blocks run one engine after the other instead of interleaved give drift to one engine.
+TEST(Visit, InterleavingCancelsDriftThatBlocksInARowDoNot) {
+    VisitWorld world{.layout_sd = 0,
+                     .block_sd = 0.003,
+                     .drift_sd = 0.03,
+                     .drift_memory = 0.98,
+                     .burst_chance = 0,
+                     .outlier_chance = 0};
+    std::vector<double> interleaved, in_a_row;
+    for (int i = 0; i < 500; ++i) {
+        interleaved.push_back(world.pair_value(0));
+        double reference = 0, other = 0;
+        for (int block = 0; block < 4; ++block) reference += world.block(0, 0) / 4;
+        for (int block = 0; block < 4; ++block) other += world.block(0, 0) / 4;
+        in_a_row.push_back(reference - other);
+    }
+    EXPECT_LT(standard_deviation(interleaved) * 2, standard_deviation(in_a_row));
+    EXPECT_LT(std::fabs(lag1_correlation(interleaved)), 0.15);
+}
+
+}  // namespace
+}  // namespace headway
