@@ -1,0 +1,267 @@
+// For the tests of kernels: tensors in any layout made from plain values, and runs of a kernel whose tiles come in
+// reverse order and one by one, with guards around every buffer. Included by tests only.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/checked.h"
+#include "kernels/kernel.h"
+
+namespace headway::testing {
+
+// Offset in elements of a logical index (n, c, spatial...) of a tensor's own shape.
+inline int64_t physical_offset(const TensorDesc& desc, const std::vector<int64_t>& index) {
+    const size_t rank = desc.shape.rank();
+    int64_t offset = 0;
+    if (desc.layout == Layout::plain) {
+        for (size_t i = 0; i < rank; ++i) offset = offset * desc.shape[i] + index[i];
+        return offset;
+    }
+    const int64_t block = channel_block(desc.layout);
+    const bool blocked = block > 1;
+    offset = index[0];
+    if (blocked) offset = offset * ceil_div(desc.shape[1], block) + index[1] / block;
+    for (size_t i = 2; i < rank; ++i) offset = offset * desc.shape[i] + index[i];
+    return blocked ? offset * block + index[1] % block : offset * desc.shape[1] + index[1];
+}
+
+// Calls f(logical index, position in plain order) for every element of a shape.
+template <class F>
+void for_each_index(const Shape& shape, F f) {
+    std::vector<int64_t> index(shape.rank(), 0);
+    const int64_t count = shape.elements();
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t left = i;
+        for (size_t d = shape.rank(); d-- > 0;) {
+            index[d] = left % shape[d];
+            left /= shape[d];
+        }
+        f(std::as_const(index), i);
+    }
+}
+
+inline TensorDesc f32(Shape shape, Layout layout = Layout::plain) { return {ElementType::f32, std::move(shape), layout}; }
+
+inline std::vector<float> random_floats(int64_t count, uint32_t seed, float low = -2, float high = 2) {
+    std::mt19937 generator(seed);
+    std::uniform_real_distribution<float> uniform(low, high);
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& value : values) value = uniform(generator);
+    return values;
+}
+
+// Bytes with guards of a page's share on both sides; alignment 64.
+class Guarded {
+public:
+    explicit Guarded(int64_t bytes, unsigned char fill = 0xCD) : bytes_(static_cast<size_t>(bytes)), memory_(bytes_ + 3 * guard, guard_byte) {
+        auto address = reinterpret_cast<uintptr_t>(memory_.data()) + guard;
+        first_ = reinterpret_cast<std::byte*>(memory_.data()) + guard + (64 - address % 64) % 64;
+        std::memset(first_, fill, bytes_);
+    }
+    std::byte* data() const { return first_; }
+    size_t size() const { return bytes_; }
+    template <class T>
+    std::span<T> as() const { return {reinterpret_cast<T*>(first_), bytes_ / sizeof(T)}; }
+    bool intact() const {
+        const auto* begin = reinterpret_cast<const unsigned char*>(first_);
+        for (size_t i = 0; i < guard; ++i)
+            if (begin[static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(guard)] != guard_byte || begin[bytes_ + i] != guard_byte) return false;
+        return true;
+    }
+
+private:
+    static constexpr size_t guard = 256;
+    static constexpr unsigned char guard_byte = 0xA5;
+    size_t bytes_;
+    mutable std::vector<unsigned char> memory_;
+    std::byte* first_;
+};
+
+// Plain values of any element size laid out as `desc` says; padding channels are zero.
+inline Guarded to_physical(const TensorDesc& desc, const void* plain) {
+    Guarded memory(desc.bytes(), 0);
+    const size_t size = size_of(desc.type);
+    for_each_index(desc.shape, [&](const std::vector<int64_t>& index, int64_t at) {
+        std::memcpy(memory.data() + static_cast<size_t>(physical_offset(desc, index)) * size,
+                    static_cast<const std::byte*>(plain) + static_cast<size_t>(at) * size, size);
+    });
+    return memory;
+}
+
+// The plain values of a buffer; expects its padding channels to be zero.
+template <class T>
+std::vector<T> from_physical(const TensorDesc& desc, const Guarded& memory) {
+    std::vector<T> plain(static_cast<size_t>(desc.shape.elements()));
+    std::vector<bool> real(memory.as<T>().size(), false);
+    for_each_index(desc.shape, [&](const std::vector<int64_t>& index, int64_t at) {
+        const auto offset = static_cast<size_t>(physical_offset(desc, index));
+        plain[static_cast<size_t>(at)] = memory.as<T>()[offset];
+        real[offset] = true;
+    });
+    for (size_t i = 0; i < real.size(); ++i)
+        if (!real[i] && memory.as<T>()[i] != T{}) {
+            ADD_FAILURE() << "padding channel is not zero at element " << i;
+            break;
+        }
+    return plain;
+}
+
+// A problem with its data: src, then operands, as plain values.
+struct KernelCase {
+    Problem problem;
+    std::vector<std::vector<std::byte>> src;       // empty where absent
+    std::vector<std::vector<std::byte>> operands;
+    Choices choices;
+    int in_place_operand = -1;  // dst[0] is this operand's buffer
+    int in_place_src = -1;      // dst[0] is this src's buffer
+
+    template <class T>
+    void add_src(TensorDesc desc, const std::vector<T>& values, bool constant = false) {
+        EXPECT_EQ(static_cast<int64_t>(values.size()), desc.shape.elements());
+        src.push_back(bytes_of(values));
+        problem.src.emplace_back(std::move(desc));
+        problem.constant.push_back(constant);
+    }
+    void add_absent() {
+        src.emplace_back();
+        problem.src.emplace_back();
+        problem.constant.push_back(false);
+    }
+    template <class T>
+    void add_operand(TensorDesc desc, const std::vector<T>& values) {
+        operands.push_back(bytes_of(values));
+        problem.operands.push_back(std::move(desc));
+    }
+
+    template <class T>
+    static std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+        const auto* first = reinterpret_cast<const std::byte*>(values.data());
+        return {first, first + values.size() * sizeof(T)};
+    }
+};
+
+// One run of a prepared kernel over fresh buffers.
+class KernelRun {
+public:
+    KernelRun(const Kernel& kernel, const KernelCase& test, const Target& target, bool one_by_one) : test_(test) {
+        const Problem& problem = test.problem;
+        const Verdict verdict = kernel.supports(problem, target, test.choices);
+        EXPECT_TRUE(verdict) << kernel.name() << ": " << verdict.text() << " for " << problem.text();
+        if (!verdict) return;
+        pack(kernel, target);
+        for (size_t i = 0; i < test.src.size(); ++i) {
+            const bool given = problem.src[i].has_value() && !problem.constant[i];
+            src_.push_back(given ? to_physical(*problem.src[i], test.src[i].data()) : Guarded(0));
+            src_pointers_.push_back(given ? src_.back().data() : nullptr);
+        }
+        for (size_t i = 0; i < test.operands.size(); ++i) {
+            operands_.push_back(to_physical(problem.operands[i], test.operands[i].data()));
+            operand_pointers_.push_back(operands_.back().data());
+        }
+        for (const TensorDesc& desc : problem.dst) {
+            dst_.emplace_back(desc.bytes());
+            dst_pointers_.push_back(dst_.back().data());
+        }
+        if (test.in_place_operand >= 0) dst_pointers_[0] = operands_[static_cast<size_t>(test.in_place_operand)].data();
+        if (test.in_place_src >= 0) dst_pointers_[0] = src_[static_cast<size_t>(test.in_place_src)].data();
+        run(*kernel.fields().prepare(problem, target, test.choices), one_by_one);
+        ok_ = true;
+    }
+
+    template <class T>
+    std::vector<T> result(size_t index = 0) const {
+        if (!ok_) return {};
+        for (const auto* list : {&src_, &operands_, &dst_})
+            for (const Guarded& memory : *list) EXPECT_TRUE(memory.intact()) << "written outside a buffer: " << test_.problem.text();
+        const Guarded* memory = &dst_[index];
+        if (index == 0 && test_.in_place_operand >= 0) memory = &operands_[static_cast<size_t>(test_.in_place_operand)];
+        if (index == 0 && test_.in_place_src >= 0) memory = &src_[static_cast<size_t>(test_.in_place_src)];
+        return from_physical<T>(test_.problem.dst[index], *memory);
+    }
+
+private:
+    void pack(const Kernel& kernel, const Target& target) {
+        if (!kernel.fields().pack) return;
+        const Problem& problem = test_.problem;
+        std::vector<Tensor> tensors(problem.src.size());
+        std::vector<const Tensor*> constants(problem.src.size(), nullptr);
+        for (size_t i = 0; i < problem.src.size(); ++i) {
+            if (!problem.src[i] || !problem.constant[i]) continue;
+            tensors[i] = Tensor(problem.src[i]->type, problem.src[i]->shape);
+            std::memcpy(tensors[i].mutable_bytes().data(), test_.src[i].data(), test_.src[i].size());
+            constants[i] = &tensors[i];
+        }
+        packed_ = kernel.fields().pack(problem, target, test_.choices, constants);
+        for (const Tensor& tensor : packed_) packed_pointers_.push_back(tensor.bytes().data());
+    }
+
+    void run(const Prepared& prepared, bool one_by_one) {
+        const Guarded workspace(prepared.workspace_bytes());
+        const Guarded scratch(prepared.scratch_bytes());
+        const Args args{src_pointers_.data(), operand_pointers_.data(), dst_pointers_.data(), packed_pointers_.data(),
+                        workspace.data(), scratch.data()};
+        for (int phase = 0; phase < prepared.phases(); ++phase) {
+            const int64_t tiles = prepared.tiles(phase);
+            if (!one_by_one) {
+                if (tiles > 0) prepared.run(args, phase, 0, tiles);
+                continue;
+            }
+            for (int64_t tile = tiles; tile-- > 0;) {
+                std::memset(scratch.data(), 0xCD, scratch.size());
+                prepared.run(args, phase, tile, tile + 1);
+            }
+        }
+        EXPECT_TRUE(workspace.intact()) << "written outside the workspace";
+        EXPECT_TRUE(scratch.intact()) << "written outside the scratch";
+    }
+
+    const KernelCase& test_;
+    bool ok_ = false;
+    std::vector<Guarded> src_, operands_, dst_;
+    std::vector<const std::byte*> src_pointers_, operand_pointers_, packed_pointers_;
+    std::vector<std::byte*> dst_pointers_;
+    std::vector<Tensor> packed_;
+};
+
+// Both ways of running give the same bits; returns the plain values of dst[index].
+template <class T>
+std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0, const Target& target = Target::native()) {
+    const std::vector<T> at_once = KernelRun(kernel, test, target, false).result<T>(index);
+    const std::vector<T> one_by_one = KernelRun(kernel, test, target, true).result<T>(index);
+    EXPECT_EQ(at_once.size(), one_by_one.size());
+    if (!at_once.empty() && at_once.size() == one_by_one.size()) {
+        EXPECT_EQ(std::memcmp(at_once.data(), one_by_one.data(), at_once.size() * sizeof(T)), 0)
+            << kernel.name() << " depends on the split: " << test.problem.text();
+    }
+    return at_once;
+}
+
+// All linked kernels for an operator that can run here, the emulated ones of the tests included.
+inline std::vector<const Kernel*> kernels_for(std::string_view op) {
+    std::vector<const Kernel*> found;
+    for (const Kernel* kernel : declared<Kernel>())
+        for (const std::string& served : kernel->fields().ops)
+            if (served == op && runs_here(kernel->fields().isa)) found.push_back(kernel);
+    return found;
+}
+
+// |got - want| <= absolute + relative * |want|; NaN equals NaN.
+inline void expect_near(const std::vector<float>& got, const std::vector<double>& want, double relative, double absolute,
+                        const std::string& what) {
+    ASSERT_EQ(got.size(), want.size()) << what;
+    for (size_t i = 0; i < got.size(); ++i) {
+        if (std::isnan(want[i]) && std::isnan(got[i])) continue;
+        if (got[i] == want[i]) continue;
+        ASSERT_LE(std::fabs(got[i] - want[i]), absolute + relative * std::fabs(want[i]))
+            << what << ": element " << i << " is " << got[i] << ", not " << want[i];
+    }
+}
+
+}  // namespace headway::testing
