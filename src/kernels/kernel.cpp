@@ -51,6 +51,15 @@ std::string descs_text(const std::vector<TensorDesc>& descs) {
     return join(parts, ", ");
 }
 
+std::string constant_name(size_t src) { return "src" + std::to_string(src); }
+
+template <class T>
+std::optional<T> held_constant(const Problem& problem, size_t src) {
+    const AttributeValue* value = problem.attributes.find(constant_name(src));
+    if (value == nullptr || !std::holds_alternative<T>(*value)) return std::nullopt;
+    return std::get<T>(*value);
+}
+
 }  // namespace
 
 std::string Problem::text() const {
@@ -64,6 +73,28 @@ std::string Problem::text() const {
     }
     if (!epilogue.empty()) line += " then (" + descs_text(operands) + ") " + epilogue.text();
     return line + " -> " + descs_text(dst);
+}
+
+void give_constants(Problem& problem, std::span<const Tensor* const> constants) {
+    constexpr int64_t most = 64;
+    for (size_t i = 0; i < constants.size(); ++i) {
+        if (constants[i] == nullptr || constants[i]->elements() > most) continue;
+        const Tensor& tensor = *constants[i];
+        if (tensor.type() == ElementType::i64 || tensor.type() == ElementType::i32) {
+            problem.attributes.set(constant_name(i), tensor.to_int64());
+        } else if (tensor.type() == ElementType::f32) {
+            const std::span<const float> values = tensor.data<float>();
+            problem.attributes.set(constant_name(i), std::vector<float>(values.begin(), values.end()));
+        }
+    }
+}
+
+std::optional<std::vector<int64_t>> constant_integers(const Problem& problem, size_t src) {
+    return held_constant<std::vector<int64_t>>(problem, src);
+}
+
+std::optional<std::vector<float>> constant_reals(const Problem& problem, size_t src) {
+    return held_constant<std::vector<float>>(problem, src);
 }
 
 int Choices::index(const KnobBase& knob) const {
