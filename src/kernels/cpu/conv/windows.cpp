@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "kernels/cpu/conv/pixels.h"
 
 namespace headway {
 
@@ -19,34 +20,6 @@ std::vector<PixelBlock> Windows::blocks(int64_t rows) const {
 
 namespace {
 
-// A stretch of a block within one output row.
-struct Stretch {
-    int64_t image, oh, ow, count, at;  // at = position in the block
-};
-
-template <class Visit>
-void for_each_stretch(const ConvGeometry& g, const PixelBlock& block, Visit visit) {
-    int64_t pixel = block.pixel;
-    for (int64_t at = 0; at < block.count;) {
-        const int64_t ow = pixel % g.ow;
-        const int64_t row = pixel / g.ow;
-        const int64_t count = std::min(g.ow - ow, block.count - at);
-        visit(Stretch{row / g.oh, row % g.oh, ow, count, at});
-        at += count;
-        pixel += count;
-    }
-}
-
-// Positions j of [0, count) for which 0 <= first + j * stride < limit, as [begin, end).
-struct Inside {
-    int64_t begin, end;
-};
-Inside inside(int64_t first, int64_t stride, int64_t count, int64_t limit) {
-    const int64_t begin = first >= 0 ? 0 : ceil_div(-first, stride);
-    const int64_t end = first >= limit ? 0 : ceil_div(limit - first, stride);
-    return {std::min(begin, count), std::clamp(end, std::min(begin, count), count)};
-}
-
 class TapWindows final : public Windows {
 public:
     explicit TapWindows(const ConvGeometry& g) : Windows(g), zeros_(static_cast<size_t>(std::max<int64_t>(g.ic, 1)), 0.0F) {
@@ -57,7 +30,7 @@ public:
     int64_t scratch_floats(const std::vector<PixelBlock>&) const override { return 0; }
 
     void find(const float* src, const PixelBlock& block, const float** pointers, float*) const override {
-        for_each_stretch(geometry_, block, [&](const Stretch& stretch) {
+        for_each_stretch(geometry_, block, [&](const PixelStretch& stretch) {
             for (int64_t kh = 0; kh < geometry_.kh; ++kh)
                 for (int64_t kw = 0; kw < geometry_.kw; ++kw)
                     find_tap(src, stretch, kh, kw, pointers + (kh * geometry_.kw + kw) * block.count + stretch.at);
@@ -65,12 +38,12 @@ public:
     }
 
 private:
-    void find_tap(const float* src, const Stretch& stretch, int64_t kh, int64_t kw, const float** pointers) const {
+    void find_tap(const float* src, const PixelStretch& stretch, int64_t kh, int64_t kw, const float** pointers) const {
         const ConvGeometry& g = geometry_;
         const int64_t ih = stretch.oh * g.stride_h - g.pad_top + kh * g.dilation_h;
         const int64_t iw = stretch.ow * g.stride_w - g.pad_left + kw * g.dilation_w;
-        const Inside range = ih < 0 || ih >= g.ih ? Inside{stretch.count, stretch.count}
-                                                  : inside(iw, g.stride_w, stretch.count, g.iw);
+        const PixelRange range = ih < 0 || ih >= g.ih ? PixelRange{stretch.count, stretch.count}
+                                                  : pixels_inside(iw, g.stride_w, stretch.count, g.iw);
         std::fill(pointers, pointers + range.begin, zeros_.data());
         const int64_t step = g.stride_w * g.ic;
         int64_t at = ((stretch.image * g.ih + ih) * g.iw + iw) * g.ic + range.begin * step;
@@ -96,7 +69,7 @@ public:
 
     void find(const float* src, const PixelBlock& block, const float** pointers, float* scratch) const override {
         const int64_t row = run_ * geometry_.group;
-        for_each_stretch(geometry_, block, [&](const Stretch& stretch) {
+        for_each_stretch(geometry_, block, [&](const PixelStretch& stretch) {
             for (int64_t j = 0; j < stretch.count; ++j) {
                 float* out = scratch + (stretch.at + j) * row;
                 pointers[stretch.at + j] = out;
@@ -106,7 +79,7 @@ public:
     }
 
 private:
-    void copy_window(const float* src, const Stretch& stretch, int64_t ow, float* out) const {
+    void copy_window(const float* src, const PixelStretch& stretch, int64_t ow, float* out) const {
         const ConvGeometry& g = geometry_;
         const int64_t channels = g.group_ic();
         for (int64_t group = 0; group < g.group; ++group)
@@ -194,7 +167,7 @@ private:
     }
     void copy(const float* src, const Area& area, float* out) const {
         const ConvGeometry& g = geometry_;
-        const Inside columns = inside(area.iw, 1, area.width, g.iw);
+        const PixelRange columns = pixels_inside(area.iw, 1, area.width, g.iw);
         for (int64_t line = 0; line < area.lines; ++line, out += area.width * g.ic) {
             const int64_t ih = area.ih + line;
             if (ih < 0 || ih >= g.ih) {
@@ -206,7 +179,7 @@ private:
             std::fill(out + columns.end * g.ic, out + area.width * g.ic, 0.0F);
         }
     }
-    void copy_line(const float* src, const Area& area, int64_t ih, const Inside& columns, float* out) const {
+    void copy_line(const float* src, const Area& area, int64_t ih, const PixelRange& columns, float* out) const {
         const ConvGeometry& g = geometry_;
         const int64_t iw = area.iw + columns.begin, count = columns.end - columns.begin;
         if (!plain_image_) {

@@ -8,13 +8,9 @@
 #include <vector>
 
 #include "kernels/cpu/conv/geometry.h"
+#include "kernels/cpu/conv/pixels.h"
 
 namespace headway {
-
-// Consecutive output pixels, counted through batch, rows and columns.
-struct PixelBlock {
-    int64_t pixel, count;
-};
 
 class Windows {
 public:

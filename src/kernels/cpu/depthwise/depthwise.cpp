@@ -1,0 +1,191 @@
+#include "kernels/cpu/depthwise/depthwise.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "kernels/cpu/conv/geometry.h"
+#include "kernels/cpu/conv/pixels.h"
+#include "kernels/cpu/gemm/epilogue.h"
+
+namespace headway {
+namespace {
+
+const Knob<int64_t> strip_pixels_knob{{
+    .name = "conv.depthwise_pixels",
+    .help = "Neighbouring output pixels that a depthwise convolution computes together.",
+    .family = "kernel",
+    .values = {8, 4, 5, 6, 7},
+    .scope = Scope::site,
+    .witness = "conv_depthwise",
+}};
+
+const Knob<int64_t> tile_work_knob{{
+    .name = "conv.depthwise_tile_kmacs",
+    .help = "Multiply-adds, in thousands, of a unit of scheduling of a depthwise convolution.",
+    .family = "kernel",
+    .values = {256, 32, 64, 128, 512, 2048},
+    .scope = Scope::site,
+    .witness = "conv_depthwise",
+}};
+
+// Taps of a kernel axis that lie inside the image for one output position.
+struct TapRange {
+    int64_t begin, end;
+};
+TapRange taps_inside(int64_t first, int64_t dilation, int64_t taps, int64_t limit) {
+    const PixelRange range = pixels_inside(first, dilation, taps, limit);
+    return {range.begin, range.end};
+}
+
+class Depthwise final : public Prepared {
+public:
+    Depthwise(const DepthwiseStrips& strips, Isa isa, const Problem& problem, const Choices& choices)
+        : g_(conv_geometry(problem)), strips_(strips), epilogue_(problem, Epilogue::View::pixels, isa),
+          most_pixels_(choices.get(strip_pixels_knob)), multiplier_(g_.ic == 0 ? 1 : g_.oc / g_.ic) {
+        const int64_t macs = std::max<int64_t>(1, g_.oc * g_.taps());
+        block_ = std::clamp<int64_t>(choices.get(tile_work_knob) * 1000 / macs, 1, std::max<int64_t>(1, g_.pixels()));
+        // where all columns of the kernel are inside the image
+        const int64_t reach = (g_.kw - 1) * g_.dilation_w;
+        const int64_t last = g_.iw - 1 - reach + g_.pad_left;
+        inner_begin_ = std::min(g_.ow, ceil_div(g_.pad_left, g_.stride_w));
+        inner_end_ = last < 0 ? inner_begin_ : std::clamp(last / g_.stride_w + 1, inner_begin_, g_.ow);
+    }
+
+    int64_t tiles(int) const override { return g_.pixels() == 0 ? 0 : ceil_div(g_.pixels(), block_); }
+    // With several outputs for each input channel, the part of the image under a block's row is repeated there.
+    int64_t scratch_bytes() const override {
+        return multiplier_ == 1 ? 0 : g_.ih * g_.iw * g_.oc * static_cast<int64_t>(sizeof(float));
+    }
+
+    void run(const Args& args, int, int64_t begin, int64_t end) const override {
+        float* dst = reinterpret_cast<float*>(args.dst[0]);
+        for (int64_t tile = begin; tile < end; ++tile) {
+            const PixelBlock block{tile * block_, std::min(block_, g_.pixels() - tile * block_)};
+            for_each_stretch(g_, block, [&](const PixelStretch& stretch) {
+                run_stretch(args, stretch, dst + (block.pixel + stretch.at) * g_.oc);
+            });
+            epilogue_.apply(args.operands, dst, block.pixel, block.count, 0, g_.oc);
+        }
+    }
+
+private:
+    // Part of one output row: its rows of taps are the same, columns differ only near the edges.
+    void run_stretch(const Args& args, const PixelStretch& stretch, float* dst) const {
+        const float* image = image_of(args, stretch);
+        const int64_t ih = stretch.oh * g_.stride_h - g_.pad_top;
+        const TapRange rows = taps_inside(ih, g_.dilation_h, g_.kh, g_.ih);
+        const int64_t end = stretch.ow + stretch.count;
+        for (int64_t ow = stretch.ow; ow < end;) {
+            const bool inner = ow >= inner_begin_ && ow < inner_end_;
+            const int64_t left = inner ? std::min(end, inner_end_) - ow : 1;
+            const int64_t pixels = ceil_div(left, ceil_div(left, most_pixels_));
+            const int64_t iw = ow * g_.stride_w - g_.pad_left;
+            run_strip(args, image, ih, iw, rows, taps_inside(iw, g_.dilation_w, g_.kw, g_.iw), pixels,
+                      dst + (ow - stretch.ow) * g_.oc);
+            ow += pixels;
+        }
+    }
+
+    void run_strip(const Args& args, const float* image, int64_t ih, int64_t iw, TapRange rows, TapRange columns,
+                   int64_t pixels, float* dst) const {
+        DepthwiseStrip strip{};
+        strip.rows = rows.end - rows.begin;
+        strip.columns = columns.end - columns.begin;
+        if (strip.rows <= 0 || strip.columns <= 0) strip.rows = strip.columns = 0;
+        else strip.src = image + ((ih + rows.begin * g_.dilation_h) * g_.iw + iw + columns.begin * g_.dilation_w) * g_.oc;
+        strip.pixel_step = g_.stride_w * g_.oc;
+        strip.row_step = g_.dilation_h * g_.iw * g_.oc;
+        strip.column_step = g_.dilation_w * g_.oc;
+        strip.weights = reinterpret_cast<const float*>(args.packed[0]) + (rows.begin * g_.kw + columns.begin) * strips_.lanes;
+        strip.weight_row_step = g_.kw * strips_.lanes;
+        strip.weight_block_step = g_.taps() * strips_.lanes;
+        strip.init = reinterpret_cast<const float*>(args.packed[1]);
+        strip.dst = dst;
+        strip.dst_step = g_.oc;
+        strip.channels = g_.oc;
+        const auto& functions = strip.columns == 3 ? strips_.three : strip.columns == 5 ? strips_.five : strips_.any;
+        functions[pixels](strip);
+    }
+
+    // The image with as many channels as the output.
+    const float* image_of(const Args& args, const PixelStretch& stretch) const {
+        const int64_t pixels = g_.ih * g_.iw;
+        const float* image = reinterpret_cast<const float*>(args.src[0]) + stretch.image * pixels * g_.ic;
+        if (multiplier_ == 1) return image;
+        float* repeated = reinterpret_cast<float*>(args.scratch);
+        const TapRange rows = taps_inside(stretch.oh * g_.stride_h - g_.pad_top, g_.dilation_h, g_.kh, g_.ih);
+        for (int64_t y = rows.begin; y < rows.end; ++y) {
+            const int64_t line = (stretch.oh * g_.stride_h - g_.pad_top + y * g_.dilation_h) * g_.iw;
+            for (int64_t i = line * g_.ic; i < (line + g_.iw) * g_.ic; ++i)
+                std::fill_n(repeated + i * multiplier_, multiplier_, image[i]);
+        }
+        return repeated;
+    }
+
+    ConvGeometry g_;
+    const DepthwiseStrips& strips_;
+    Epilogue epilogue_;
+    int64_t most_pixels_, multiplier_;
+    int64_t block_ = 1, inner_begin_ = 0, inner_end_ = 0;
+};
+
+std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem, std::span<const Tensor* const> constants) {
+    const ConvGeometry g = conv_geometry(problem);
+    const int64_t lanes = strips.lanes, blocks = ceil_div(g.oc, lanes);
+    Tensor weights(ElementType::f32, Shape{blocks * g.taps() * lanes}), init(ElementType::f32, Shape{blocks * lanes});
+    const std::span<const float> source = constants[1]->data<float>();
+    const std::span<float> packed = weights.mutable_data<float>();
+    for (int64_t c = 0; c < g.oc; ++c) {
+        for (int64_t tap = 0; tap < g.taps(); ++tap)
+            packed[static_cast<size_t>((c / lanes * g.taps() + tap) * lanes + c % lanes)] = source[static_cast<size_t>(c * g.taps() + tap)];
+        if (g.has_bias) init.mutable_data<float>()[static_cast<size_t>(c)] = constants[2]->data<float>()[static_cast<size_t>(c)];
+    }
+    return {std::move(weights), std::move(init)};
+}
+
+Verdict supports(const Problem& problem) {
+    ConvGeometry g{};
+    if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
+    if (g.group_ic() != 1 || g.group == 1)
+        return Verdict::no(Reason::attribute, std::to_string(g.group_ic()) + " channels in each of " + std::to_string(g.group) +
+                                                  " groups (needs 1 channel, several groups)");
+    return Verdict::yes();
+}
+
+Work work_of(const DepthwiseStrips& strips, const Problem& problem) {
+    const ConvGeometry g = conv_geometry(problem);
+    const double waste = g.oc == 0 ? 1 : static_cast<double>(round_up(g.oc, strips.lanes)) / static_cast<double>(g.oc);
+    // One load for each multiply-add; repeating channels costs about as much again.
+    const double efficiency = g.oc == g.ic ? 0.45 : 0.2;
+    return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency};
+}
+
+}  // namespace
+
+Kernel::Fields depthwise_conv(Isa isa, std::string_view isa_name, const DepthwiseStrips& strips) {
+    Kernel::Fields fields;
+    fields.name = "conv.depthwise." + std::string(isa_name);
+    fields.algorithm = "depthwise";
+    fields.help = "Convolution with one input channel in each group, channels in vectors and a few pixels in registers.";
+    fields.ops = {"Conv"};
+    fields.isa = isa;
+    fields.knobs = {&strip_pixels_knob, &tile_work_knob};
+    fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
+    fields.work = [&strips](const Problem& problem, const Target&, const Choices&) { return work_of(strips, problem); };
+    fields.pack = [&strips](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
+        return pack(strips, problem, constants);
+    };
+    fields.prepare = [isa, &strips](const Problem& problem, const Target&, const Choices& choices) {
+        return std::make_unique<Depthwise>(strips, isa, problem, choices);
+    };
+    return fields;
+}
+
+namespace {
+
+const Kernel depthwise_baseline{depthwise_conv(Isa::baseline, "baseline", depthwise_strips(Isa::baseline))};
+const Kernel depthwise_avx2{depthwise_conv(Isa::avx2, "avx2", depthwise_strips(Isa::avx2))};
+const Kernel depthwise_avx512{depthwise_conv(Isa::avx512, "avx512", depthwise_strips(Isa::avx512))};
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,50 @@
+#include "kernels/cpu/depthwise/depthwise.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/testing/conv_cases.h"
+
+namespace headway {
+namespace {
+
+std::vector<testing::ConvCase> cases() {
+    return {
+        {.ic = 17, .ih = 9, .iw = 19, .oc = 17, .top = 1, .left = 1, .bottom = 1, .right = 1, .group = 17},
+        {.batch = 2, .ic = 24, .ih = 12, .iw = 21, .oc = 24, .sh = 2, .sw = 2, .top = 1, .left = 0, .bottom = 1, .right = 2, .group = 24, .epilogue = true},
+        {.ic = 33, .ih = 6, .iw = 5, .oc = 33, .kh = 5, .kw = 5, .top = 2, .left = 2, .bottom = 2, .right = 2, .group = 33, .epilogue = true},
+        {.ic = 8, .ih = 14, .iw = 30, .oc = 8, .kh = 5, .kw = 5, .sh = 2, .sw = 1, .top = 2, .left = 2, .bottom = 2, .right = 2, .group = 8, .bias = false},
+        {.ic = 3, .ih = 19, .iw = 19, .oc = 3, .kh = 7, .kw = 4, .dh = 2, .dw = 3, .top = 6, .left = 5, .bottom = 6, .right = 5, .group = 3},
+        {.ic = 6, .ih = 11, .iw = 13, .oc = 18, .top = 1, .left = 1, .bottom = 1, .right = 1, .group = 6, .epilogue = true},
+        {.ic = 12, .ih = 1, .iw = 50, .oc = 12, .kh = 1, .kw = 3, .left = 1, .right = 1, .group = 12, .one_dimension = true},
+        {.ic = 16, .ih = 2, .iw = 2, .oc = 16, .kh = 5, .kw = 5, .top = 4, .left = 4, .bottom = 4, .right = 4, .group = 16},
+        {.batch = 0, .ic = 8, .oc = 8, .group = 8},
+    };
+}
+
+void check_all(const Choices& choices) {
+    const auto run = [&](const Kernel& kernel) {
+        for (const testing::ConvCase& conv : cases())
+            EXPECT_EQ(check_conv(kernel, conv, Layout::nhwc, Layout::nhwc, choices, 1e-6), "");
+    };
+    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
+        if (runs_here(isa)) run(*new Kernel(depthwise_conv(isa, "test_" + std::string(to_string(isa)), depthwise_strips(isa))));
+    if (runs_here(Isa::avx2)) run(*new Kernel(depthwise_conv(Isa::avx2, "test_emulated512", emulated512::depthwise_strips)));
+}
+
+TEST(depthwise, odd_shapes) { check_all({}); }
+
+TEST(depthwise, short_strips_and_small_tiles) {
+    Choices choices;
+    choices.set("conv.depthwise_pixels", "5");
+    choices.set("conv.depthwise_tile_kmacs", "32");
+    check_all(choices);
+}
+
+TEST(depthwise, refuses_groups_of_several_channels) {
+    const Kernel kernel(depthwise_conv(Isa::baseline, "test_refusal", depthwise_strips(Isa::baseline)));
+    EXPECT_EQ(testing::check_conv(kernel, {.ic = 8, .oc = 8, .group = 4}, Layout::nhwc, Layout::nhwc, {}, 0),
+              "refused: attribute: 2 channels in each of 4 groups (needs 1 channel, several groups)");
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,42 @@
+// The inner part of depthwise convolutions: a few neighbouring output pixels of one row, all channels. One table per
+// instruction set; everything above it is ordinary code compiled once.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/target.h"
+
+namespace headway {
+
+// dst[p][c] = init[c] + sum over taps (y, x) of src[p * pixel_step + y * row_step + x * column_step + c] * weight(y, x, c).
+// Only taps inside the image are given: borders pass fewer rows and columns of the kernel.
+struct DepthwiseStrip {
+    const float* src;
+    int64_t pixel_step, row_step, column_step;  // floats
+    const float* weights;                       // [channel block][all taps][lanes], at the first tap that counts
+    int64_t weight_row_step;                    // floats from one kernel row to the next
+    int64_t weight_block_step;                  // floats from one channel block to the next
+    int64_t rows, columns;                      // taps that count
+    const float* init;                          // whole channel blocks
+    float* dst;
+    int64_t dst_step;                           // floats from one pixel to the next
+    int64_t channels;
+};
+using DepthwiseStripFunction = void (*)(const DepthwiseStrip&);
+
+struct DepthwiseStrips {
+    static constexpr int most_pixels = 8;
+    int lanes;
+    DepthwiseStripFunction any[most_pixels + 1];     // by number of pixels
+    DepthwiseStripFunction three[most_pixels + 1];   // columns == 3
+    DepthwiseStripFunction five[most_pixels + 1];    // columns == 5
+};
+
+const DepthwiseStrips& depthwise_strips(Isa isa);
+
+namespace baseline { extern const DepthwiseStrips depthwise_strips; }
+namespace avx2 { extern const DepthwiseStrips depthwise_strips; }
+namespace avx512 { extern const DepthwiseStrips depthwise_strips; }
+namespace emulated512 { extern const DepthwiseStrips depthwise_strips; }
+
+}  // namespace headway
