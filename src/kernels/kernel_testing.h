@@ -243,10 +243,21 @@ std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t i
     return at_once;
 }
 
+// The kernels that are linked, as listed before the first test: tests may declare short-lived ones.
+class LinkedKernels : public ::testing::Environment {
+public:
+    void SetUp() override { list() = announced<Kernel>(); }
+    static std::vector<const Kernel*>& list() {
+        static std::vector<const Kernel*> kernels;
+        return kernels;
+    }
+};
+inline ::testing::Environment* const linked_kernels = ::testing::AddGlobalTestEnvironment(new LinkedKernels);
+
 // All linked kernels for an operator that can run here, the emulated ones of the tests included.
 inline std::vector<const Kernel*> kernels_for(std::string_view op) {
     std::vector<const Kernel*> found;
-    for (const Kernel* kernel : declared<Kernel>())
+    for (const Kernel* kernel : LinkedKernels::list())
         for (const std::string& served : kernel->fields().ops)
             if (served == op && runs_here(kernel->fields().isa)) found.push_back(kernel);
     return found;
