@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -98,8 +99,10 @@ Tensor read_filled(TextCursor& cursor, ElementType type, const Shape& shape, int
         cursor.fail_at(at, std::string(text) + " is not a value of type " + std::string(to_string(type)));
     Tensor tensor = allocate(cursor, type, shape, budget);
     const std::span<std::byte> bytes = tensor.mutable_bytes();
-    for (size_t offset = 0; offset < bytes.size(); offset += one.size_bytes())
-        std::copy(one.bytes().begin(), one.bytes().end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    if (bytes.empty()) return tensor;
+    std::ranges::copy(one.bytes(), bytes.begin());
+    for (size_t done = one.size_bytes(); done < bytes.size(); done *= 2)  // what is filled doubles
+        std::memcpy(bytes.data() + done, bytes.data(), std::min(done, bytes.size() - done));
     return tensor;
 }
 
