@@ -43,6 +43,9 @@ Build build(const Graph& model, const Bindings& bindings, const Route& route, co
 // Inputs bound, shapes inferred, `If`s resolved: the graph that references are computed on. Independent of routes.
 Graph bind(const Graph& model, const Bindings& bindings, const Registry<Op>& ops);
 
+// All origin names of a graph that routes may address, sorted.
+std::vector<std::string> site_names(const Graph& graph);
+
 // The ledger as JSON text (array of decisions, in order).
 std::string ledger_json(const std::vector<Decision>& ledger);
 

@@ -1,0 +1,117 @@
+#include "lower/algorithm_knobs.h"
+
+#include <algorithm>
+
+namespace headway {
+namespace {
+
+using Word = std::string_view;
+
+const Knob<Word> conv_algorithm{{
+    .name = "conv.algorithm",
+    .help = "How convolutions are computed. `auto` takes the candidate that the cost model predicts fastest; any other "
+            "value forces that algorithm wherever it is legal.",
+    .family = "kernel",
+    .values = {"auto", "direct", "indirect", "im2col", "gemm", "winograd2", "winograd4", "depthwise", "onednn"},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "conv_chain",
+}};
+
+const Knob<Word> matmul_algorithm{{
+    .name = "matmul.algorithm",
+    .help = "How MatMul and Gemm are computed.",
+    .family = "kernel",
+    .values = {"auto", "gemm", "gemv", "onednn"},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "matmul_bias",
+}};
+
+const Knob<Word> kernel_isa{{
+    .name = "kernel.isa",
+    .help = "Widest instruction set that kernels may use. Narrower vectors can win on short rows and where wide ones "
+            "lower the clock.",
+    .family = "kernel",
+    .values = {"best", "avx2", "baseline"},
+    .numerics = Numerics::reorders,
+    .witness = "conv_chain",
+}};
+
+const Knob<int64_t> winograd_min_channels{{
+    .name = "conv.winograd_min_channels",
+    .help = "Fewest input and output channels from which Winograd is considered by default.",
+    .family = "kernel",
+    .values = {16, 1, 8, 32, 64},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "winograd_small",
+}};
+
+const Knob<int64_t> winograd_min_pixels{{
+    .name = "conv.winograd_min_pixels",
+    .help = "Smallest output height and width from which Winograd is considered by default.",
+    .family = "kernel",
+    .values = {7, 1, 4, 14, 28},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "winograd_small",
+}};
+
+const Knob<int64_t> gemv_max_rows{{
+    .name = "matmul.gemv_max_rows",
+    .help = "Most rows of the left operand for which the matrix-vector kernel is considered by default.",
+    .family = "kernel",
+    .values = {4, 1, 2, 8},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "matmul_rows",
+}};
+
+Verdict winograd_threshold(const Problem& problem, const Route& route, const std::vector<std::string>& origins) {
+    const Shape& dst = problem.dst.front().shape;
+    const int64_t channels = std::min(problem.src[0]->shape[1], dst[1]);
+    const int64_t need = route.get(winograd_min_channels, origins);
+    if (channels < need)
+        return Verdict::no(Reason::threshold, std::to_string(channels) + " channels (conv.winograd_min_channels " +
+                                                  std::to_string(need) + ")");
+    const int64_t pixels = std::min(dst[dst.rank() - 1], dst[dst.rank() - 2]);
+    const int64_t need_pixels = route.get(winograd_min_pixels, origins);
+    if (pixels < need_pixels)
+        return Verdict::no(Reason::threshold, std::to_string(pixels) + " pixels (conv.winograd_min_pixels " +
+                                                  std::to_string(need_pixels) + ")");
+    return Verdict::yes();
+}
+
+}  // namespace
+
+std::string forced_algorithm(const std::string& op, const Route& route, const std::vector<std::string>& origins) {
+    Word word = "auto";
+    if (op == "Conv") word = route.get(conv_algorithm, origins);
+    if (op == "MatMul" || op == "Gemm") word = route.get(matmul_algorithm, origins);
+    return word == "auto" ? "" : std::string(word);
+}
+
+Verdict allowed_isa(Isa isa, const Route& route) {
+    const Word widest = route.get(kernel_isa);
+    if (widest == "best" || to_string(isa) == widest || isa == Isa::baseline) return Verdict::yes();
+    return Verdict::no(Reason::knob, "kernel.isa=" + std::string(widest));
+}
+
+Verdict above_thresholds(const Kernel& kernel, const Problem& problem, const Route& route,
+                         const std::vector<std::string>& origins) {
+    const std::string& algorithm = kernel.fields().algorithm;
+    if (algorithm.starts_with("winograd") && problem.op == "Conv" && problem.dst.front().shape.rank() >= 4)
+        return winograd_threshold(problem, route, origins);
+    if (algorithm == "gemv" && problem.dst.front().shape.rank() >= 2) {
+        const Shape& dst = problem.dst.front().shape;
+        const int64_t rows = dst[dst.rank() - 2];
+        const int64_t most = route.get(gemv_max_rows, origins);
+        if (rows > most)
+            return Verdict::no(Reason::threshold, std::to_string(rows) + " rows (matmul.gemv_max_rows " +
+                                                      std::to_string(most) + ")");
+    }
+    return Verdict::yes();
+}
+
+}  // namespace headway

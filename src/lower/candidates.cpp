@@ -1,0 +1,150 @@
+#include "lower/candidates.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "lower/algorithm_knobs.h"
+#include "lower/cost.h"
+
+namespace headway {
+namespace {
+
+constexpr Layout all_layouts[] = {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c};
+
+// Tensors that follow the site's layout: f32 tensors with spatial axes, of the rank of the dst.
+bool follows_layout(const TensorDesc& desc, size_t rank) {
+    return desc.type == ElementType::f32 && desc.shape.rank() >= 3 && desc.shape.rank() == rank;
+}
+
+// The site's problem with its data in `in` and its results in `out`. Operands follow the dst when they have its shape;
+// smaller ones keep plain bytes, which broadcast rules are about.
+Problem with_layouts(const LowerSite& site, Layout in, Layout out) {
+    Problem problem = site.problem;
+    const size_t rank = problem.dst.front().shape.rank();
+    for (size_t k = 0; k < problem.src.size(); ++k) {
+        auto& desc = problem.src[k];
+        if (desc && !problem.constant[k] && follows_layout(*desc, rank)) desc->layout = in;
+    }
+    for (TensorDesc& desc : problem.operands)
+        if (follows_layout(desc, rank) && desc.shape == problem.dst.front().shape) desc.layout = out;
+    for (TensorDesc& desc : problem.dst)
+        if (follows_layout(desc, rank)) desc.layout = out;
+    return problem;
+}
+
+struct LayoutPair {
+    Layout in, out;
+};
+
+std::vector<LayoutPair> layout_pairs(const LowerSite& site) {
+    const TensorDesc& dst = site.problem.dst.front();
+    if (!follows_layout(dst, dst.shape.rank()) && std::ranges::none_of(site.problem.src, [](const auto& src) {
+            return src && follows_layout(*src, src->shape.rank());
+        }))
+        return {{Layout::plain, Layout::plain}};
+    std::vector<LayoutPair> pairs;
+    for (Layout layout : all_layouts) pairs.push_back({layout, layout});
+    // Anchors may read one layout and write another, which saves a reorder at the ends of a network.
+    if (site.problem.op != "Pointwise")
+        for (Layout in : all_layouts)
+            for (Layout out : all_layouts)
+                if (in != out) pairs.push_back({in, out});
+    return pairs;
+}
+
+Choices choices_for(const Kernel& kernel, const Route& route, const std::vector<std::string>& origins) {
+    Choices choices;
+    for (const KnobBase* knob : kernel.fields().knobs) {
+        const int index = knob->scope() == Scope::site ? route.index(*knob, origins) : route.index(*knob);
+        choices.set(*knob, knob->values()[static_cast<size_t>(index)]);
+    }
+    return choices;
+}
+
+// What the route says about a kernel before its own code is asked. Thresholds bind only where nothing is forced.
+Verdict allowed(const Kernel& kernel, const LowerSite& site, const Route& route, const std::string& forced) {
+    if (!forced.empty() && kernel.fields().algorithm != forced)
+        return Verdict::no(Reason::knob, "the route asks for " + forced);
+    if (Verdict isa = allowed_isa(kernel.fields().isa, route); !isa) return isa;
+    return forced.empty() ? above_thresholds(kernel, site.problem, route, site.origins) : Verdict::yes();
+}
+
+double form_us(const Kernel& kernel, const Problem& problem, const Choices& choices, const Route& route,
+               const Target& target) {
+    if (kernel.fields().work)
+        return predicted_us(kernel.fields().work(problem, target, choices), kernel.fields().isa, target, route);
+    // Plain operator code: about 10 ns an element touched, and never a choice where a real kernel stands.
+    double elements = 100;
+    for (const auto& src : problem.src)
+        if (src) elements += static_cast<double>(src->shape.elements());
+    for (const TensorDesc& dst : problem.dst) elements += static_cast<double>(dst.shape.elements());
+    return elements * 0.01;
+}
+
+bool serves(const Kernel& kernel, const std::string& op) {
+    return std::ranges::find(kernel.fields().ops, op) != kernel.fields().ops.end();
+}
+
+std::vector<Form> forms_of(const Kernel& kernel, const LowerSite& site, const Route& route, const Target& target,
+                           Verdict& why_not) {
+    std::vector<Form> forms;
+    const Choices choices = choices_for(kernel, route, site.origins);
+    for (const auto [in, out] : layout_pairs(site)) {
+        Problem problem = with_layouts(site, in, out);
+        const Verdict verdict = kernel.supports(problem, target, choices);
+        if (verdict) {
+            const double us = form_us(kernel, problem, choices, route, target);
+            forms.push_back({&kernel, std::move(problem), choices, us});
+        } else if (why_not || why_not.reason == Reason::layout) {
+            // The most telling refusal is the first that is not about the layout that was offered.
+            why_not = verdict;
+        }
+    }
+    return forms;
+}
+
+}  // namespace
+
+std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Target& target,
+                             const Registry<Kernel>& kernels, std::vector<Decision>& refusals) {
+    const std::string forced = forced_algorithm(site.problem.op, route, site.origins);
+    std::vector<Form> forms;
+    const auto collect = [&](const std::string& algorithm) {
+        for (const Kernel* kernel : kernels) {
+            if (!serves(*kernel, site.problem.op)) continue;
+            Verdict why_not = allowed(*kernel, site, route, algorithm);
+            if (why_not) {
+                std::vector<Form> legal = forms_of(*kernel, site, route, target, why_not);
+                const bool any = !legal.empty();
+                std::ranges::move(legal, std::back_inserter(forms));
+                if (any) continue;
+            }
+            refusals.push_back({"lower", site.origins.front(), std::string(kernel->name()), false, why_not, 0});
+        }
+    };
+    collect(forced);
+    if (forms.empty() && !forced.empty()) {
+        // Forcing reaches only sites where the candidate is legal; elsewhere the default choice stands.
+        refusals.push_back({"lower", site.origins.front(), "algorithm " + forced, false,
+                            Verdict::no(Reason::knob, "no kernel of this algorithm is legal here"), 0});
+        collect("");
+    }
+    std::ranges::stable_sort(forms, {}, &Form::us);
+    return forms;
+}
+
+Form cheapest_form(const Problem& problem, const std::vector<std::string>& origins, const Route& route, const Target& target,
+                   const Registry<Kernel>& kernels) {
+    Form best;
+    for (const Kernel* kernel : kernels) {
+        if (!serves(*kernel, problem.op) || !allowed_isa(kernel->fields().isa, route)) continue;
+        const Choices choices = choices_for(*kernel, route, origins);
+        if (!kernel->supports(problem, target, choices)) continue;
+        const double us = form_us(*kernel, problem, choices, route, target);
+        if (best.kernel == nullptr || us < best.us) best = {kernel, problem, choices, us};
+    }
+    if (best.kernel == nullptr) throw InternalError("no kernel for " + problem.text());
+    return best;
+}
+
+}  // namespace headway

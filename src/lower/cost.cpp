@@ -1,0 +1,49 @@
+#include "lower/cost.h"
+
+#include <algorithm>
+
+namespace headway {
+namespace {
+
+// Two fused multiply-adds a cycle and port on every AVX2 and AVX-512 server core since Haswell and Zen, at 3 GHz. Only
+// ratios between candidates matter; the absolute scale enters through threads.min_task_us.
+constexpr double cycles_per_us = 3000;
+constexpr double flops_per_cycle_and_lane = 4;
+// Streaming bandwidth of one core in bytes per microsecond by where the data fit (measured on Zen 4: L2 100, L3 57, DRAM 25
+// GB/s; a kernel that also computes gets somewhat less).
+constexpr double l2_bandwidth = 60e3, l3_bandwidth = 40e3, memory_bandwidth = 18e3;
+// Entering a step: claiming tiles, loading arguments.
+constexpr double step_us = 0.2;
+
+int lanes_of(Isa isa) { return isa == Isa::avx512 ? 16 : isa == Isa::avx2 ? 8 : 4; }
+
+const Knob<int64_t> bandwidth_percent{{
+    .name = "cost.bandwidth_percent",
+    .help = "Bandwidth that the cost model assumes, in percent of its nominal figures: lower values prefer kernels and "
+            "layouts that move fewer bytes.",
+    .family = "layout",
+    .values = {100, 25, 50, 200, 400},
+    .numerics = Numerics::reorders,
+    .witness = "conv_chain",
+}};
+
+double bandwidth(double bytes, const Target& target, const Route& route) {
+    const double nominal = bytes <= static_cast<double>(target.l2_bytes)   ? l2_bandwidth
+                           : bytes <= static_cast<double>(target.l3_bytes) ? l3_bandwidth
+                                                                           : memory_bandwidth;
+    return nominal * static_cast<double>(route.get(bandwidth_percent)) / 100;
+}
+
+}  // namespace
+
+double predicted_us(const Work& work, Isa isa, const Target& target, const Route& route) {
+    const double peak = cycles_per_us * flops_per_cycle_and_lane * lanes_of(isa);
+    const double compute = work.flops / (peak * std::max(work.efficiency, 1e-3));
+    return std::max(compute, work.bytes / bandwidth(work.bytes, target, route)) + step_us;
+}
+
+double copy_us(double bytes, const Target& target, const Route& route) {
+    return 2 * bytes / bandwidth(2 * bytes, target, route) + step_us;
+}
+
+}  // namespace headway

@@ -1,0 +1,184 @@
+#include "lower/emit.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "lower/cost.h"
+#include "lower/views.h"
+
+namespace headway {
+namespace {
+
+const Knob<int64_t> min_task_us{{
+    .name = "threads.min_task_us",
+    .help = "Least predicted work, in microseconds, that a thread must get before a step is split over threads.",
+    .family = "thread",
+    .values = {5, 0, 1, 2, 10, 30, 100},
+    .witness = "conv_chain",
+}};
+
+class Emitter {
+public:
+    Emitter(const Graph& graph, const Route& route, const Target& target, const Registry<Kernel>& kernels)
+        : graph_(graph), route_(route), target_(target), kernels_(kernels) {}
+
+    Plan run(const std::vector<Chosen>& sites) {
+        for (size_t k = 0; k < graph_.inputs.size(); ++k) add_input(static_cast<int64_t>(k));
+        for (const Chosen& chosen : sites) {
+            if (chosen.pick < 0) add_view(chosen);
+            else add_step(chosen);
+        }
+        for (size_t k = 0; k < graph_.outputs.size(); ++k) add_output(static_cast<int64_t>(k));
+        return std::move(plan_);
+    }
+
+private:
+    int32_t add_buffer(const std::string& name, TensorDesc desc, Place place, int64_t index) {
+        Buffer buffer;
+        buffer.name = name;
+        buffer.desc = std::move(desc);
+        buffer.place = place;
+        buffer.index = index;
+        plan_.buffers.push_back(std::move(buffer));
+        return static_cast<int32_t>(plan_.buffers.size() - 1);
+    }
+
+    TensorDesc plain(ValueId id) const { return {graph_.value(id).type, graph_.value(id).shape(), Layout::plain}; }
+
+    void add_input(int64_t k) {
+        const ValueId id = graph_.inputs[static_cast<size_t>(k)];
+        const int32_t buffer = add_buffer(graph_.value(id).name, plain(id), Place::input, k);
+        plan_.inputs.push_back({graph_.value(id).name, plain(id), buffer, {}});
+        homes_[id][Layout::plain] = buffer;
+    }
+
+    int32_t add_constant(const Tensor& bytes, const TensorDesc& desc) {
+        const Hash hash = bytes.hash();
+        const auto [at, fresh] = constants_.emplace(hash, static_cast<int32_t>(plan_.constants.size()));
+        if (fresh) plan_.constants.push_back({desc, bytes, hash});
+        return at->second;
+    }
+
+    // The value's memory in a layout, reordering what there is when needed.
+    int32_t buffer_in(ValueId id, Layout layout, const std::vector<std::string>& origins) {
+        auto& homes = homes_[id];
+        const Shape shape = graph_.value(id).shape();
+        for (const auto& [have, buffer] : homes)
+            if (same_bytes(shape, have, layout)) return buffer;
+        if (homes.empty()) {
+            const Tensor* constant = graph_.constant(id);
+            HEADWAY_CHECK(constant != nullptr);
+            const int32_t index = add_constant(*constant, plain(id));
+            homes[Layout::plain] = add_buffer(graph_.value(id).name, plain(id), Place::constant, index);
+            return buffer_in(id, layout, origins);
+        }
+        // Any home will do; plain is what every reorder kernel knows best.
+        const auto from = homes.contains(Layout::plain) ? homes.find(Layout::plain) : homes.begin();
+        TensorDesc src = plain(id), dst = plain(id);
+        src.layout = from->first;
+        dst.layout = layout;
+        const int32_t to = add_buffer(graph_.value(id).name, dst, Place::arena, -1);
+        add_copy("Reorder", src, dst, from->second, to, origins);
+        homes[layout] = to;
+        return to;
+    }
+
+    void add_copy(const std::string& op, const TensorDesc& src, const TensorDesc& dst, int32_t from, int32_t to,
+                  const std::vector<std::string>& origins) {
+        LowerSite site;
+        site.origins = origins;
+        site.problem.op = op;
+        site.problem.version = 1;
+        site.problem.src = {src};
+        site.problem.constant = {false};
+        site.problem.dst = {dst};
+        const Form form = cheapest_form(site.problem, origins, route_, target_, kernels_);
+        Step step = step_of(form, origins);
+        step.src = {from};
+        step.dst = {to};
+        plan_.steps.push_back(std::move(step));
+    }
+
+    Step step_of(const Form& form, const std::vector<std::string>& origins) const {
+        Step step;
+        step.kernel = std::string(form.kernel->name());
+        step.problem = form.problem;
+        step.choices = form.choices;
+        step.origins = origins;
+        const auto least = static_cast<double>(route_.get(min_task_us));
+        const double shares = least > 0 ? form.us / least : target_.threads;
+        step.max_threads = shares >= target_.threads ? 0 : std::max(1, static_cast<int>(shares));
+        return step;
+    }
+
+    void add_view(const Chosen& chosen) {
+        const Node& node = graph_.node(chosen.site.view_of);
+        homes_[node.outputs[0]][chosen.view_dst] = buffer_in(node.inputs[0], chosen.view_src, chosen.site.origins);
+    }
+
+    void add_step(const Chosen& chosen) {
+        const LowerSite& site = chosen.site;
+        const Form& form = chosen.forms[static_cast<size_t>(chosen.pick)];
+        Step step = step_of(form, site.origins);
+        std::vector<const Tensor*> known(site.src.size(), nullptr);
+        const bool packs = static_cast<bool>(form.kernel->fields().pack);
+        for (size_t k = 0; k < site.src.size(); ++k) {
+            step.src.push_back(-1);
+            if (site.src[k] == no_value) continue;
+            if (form.problem.constant[k]) known[k] = graph_.constant(site.src[k]);
+            if (!form.problem.constant[k] || !packs)
+                step.src.back() = buffer_in(site.src[k], form.problem.src[k]->layout, site.origins);
+        }
+        for (size_t k = 0; k < site.operands.size(); ++k)
+            step.operands.push_back(buffer_in(site.operands[k], form.problem.operands[k].layout, site.origins));
+        if (packs)
+            for (const Tensor& blob : form.kernel->fields().pack(form.problem, target_, form.choices, known))
+                step.packed.push_back(add_constant(blob, {blob.type(), blob.shape(), Layout::plain}));
+        for (size_t k = 0; k < site.dst.size(); ++k) {
+            if (site.dst[k] == no_value) {
+                step.dst.push_back(-1);
+                continue;
+            }
+            const int32_t buffer = add_buffer(graph_.value(site.dst[k]).name, form.problem.dst[k], Place::arena, -1);
+            homes_[site.dst[k]][form.problem.dst[k].layout] = buffer;
+            step.dst.push_back(buffer);
+        }
+        plan_.steps.push_back(std::move(step));
+    }
+
+    void add_output(int64_t k) {
+        const ValueId id = graph_.outputs[static_cast<size_t>(k)];
+        const std::vector<std::string> origins{graph_.value(id).name};
+        const int32_t made = buffer_in(id, Layout::plain, origins);
+        Buffer& buffer = plan_.buffers[static_cast<size_t>(made)];
+        int32_t out = made;
+        // A buffer that some step writes becomes the caller's memory itself; anything else is copied there.
+        if (buffer.place == Place::arena && buffer.desc.bytes() == plain(id).bytes()) {
+            buffer.place = Place::output;
+            buffer.index = k;
+        } else {
+            out = add_buffer(graph_.value(id).name, plain(id), Place::output, k);
+            add_copy("Identity", plain(id), plain(id), made, out, origins);
+        }
+        plan_.outputs.push_back({graph_.value(id).name, plain(id), out, {}});
+    }
+
+    const Graph& graph_;
+    const Route& route_;
+    const Target& target_;
+    const Registry<Kernel>& kernels_;
+    Plan plan_;
+    std::map<ValueId, std::map<Layout, int32_t>> homes_;
+    std::map<Hash, int32_t> constants_;
+};
+
+}  // namespace
+
+Plan emit_plan(const Graph& graph, const std::vector<Chosen>& sites, const Route& route, const Target& target,
+               const Registry<Kernel>& kernels) {
+    return Emitter(graph, route, target, kernels).run(sites);
+}
+
+}  // namespace headway
