@@ -1,0 +1,27 @@
+#include "cli/native_session.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace headway {
+
+std::unique_ptr<Builder> open_native(const std::string& model, const BuildOptions& options, const std::string& sample) {
+    const BuilderKind* kind = declared<BuilderKind>().find("native");
+    HEADWAY_CHECK(kind != nullptr);
+    std::unique_ptr<Builder> builder = kind->make();
+    OpenRequest request;
+    request.model = model;
+    request.target = options.target_text();
+    request.threads = options.threads;
+    request.timing_data = sample;
+    for (const auto& [name, dims] : options.parsed_shapes()) request.shapes.push_back({name, dims});
+    for (const auto& [name, values] : options.parsed_values()) request.values.push_back({name, values});
+    builder->open(request);
+    return builder;
+}
+
+std::string route_text(const std::string& argument) {
+    return argument.starts_with('@') ? read_file(argument.substr(1)) : argument;
+}
+
+}  // namespace headway
