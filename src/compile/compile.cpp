@@ -39,7 +39,7 @@ Build build(const Graph& model, const Bindings& bindings, const Route& route, co
     route.check_sites(result.sites);
     run_pipeline(graph, route, target, catalogue.ops, catalogue.passes, result.ledger);
     verify_graph(graph, Stage::grouped);
-    result.plan = lower(graph, route, target, catalogue.ops, catalogue.kernels, result.ledger);
+    result.plan = lower(graph, route, target, catalogue.kernels, result.ledger);
     fix_inputs(result.plan, bindings);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;

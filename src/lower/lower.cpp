@@ -63,12 +63,11 @@ void write_ledger(const std::vector<Chosen>& entries, std::vector<Decision>& led
 
 }  // namespace
 
-Plan lower(const Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
+Plan lower(const Graph& graph, const Route& route, const Target& target,
            const Registry<Kernel>& kernels, std::vector<Decision>& ledger) {
     Graph working = graph;
     std::vector<Chosen> entries;
     for (NodeId id : scheduled_order(graph, route)) {
-        op_of(graph.node(id), ops);
         add_entries(working, make_site(working, id), route, target, kernels, entries);
     }
     assign_layouts(working, entries, route, target);

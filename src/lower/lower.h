@@ -7,7 +7,6 @@
 #include "graph/graph.h"
 #include "kernels/kernel.h"
 #include "knobs/route.h"
-#include "ops/op.h"
 #include "passes/pass.h"
 #include "runtime/plan.h"
 
@@ -15,7 +14,7 @@ namespace headway {
 
 // `graph` is what the pass pipeline left: static shapes, plain nodes and Groups. A Group that no kernel supports whole is
 // split into its anchor and its pointwise rest, and the ledger says so. Unsupported names a node that nothing can run.
-Plan lower(const Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
+Plan lower(const Graph& graph, const Route& route, const Target& target,
            const Registry<Kernel>& kernels, std::vector<Decision>& ledger);
 
 }  // namespace headway
