@@ -73,7 +73,7 @@ double form_us(const Kernel& kernel, const Problem& problem, const Choices& choi
                const Target& target) {
     if (kernel.fields().work)
         return predicted_us(kernel.fields().work(problem, target, choices), kernel.fields().isa, target, route);
-    // Plain operator code: about 10 ns an element touched, and never a choice where a real kernel stands.
+    // Plain operator code: about 10 ns an element touched.
     double elements = 100;
     for (const auto& src : problem.src)
         if (src) elements += static_cast<double>(src->shape.elements());
@@ -103,6 +103,18 @@ std::vector<Form> forms_of(const Kernel& kernel, const LowerSite& site, const Ro
     return forms;
 }
 
+// Plain operator code is the last resort: it is dropped where a kernel made for speed stands.
+void keep_real_kernels(const LowerSite& site, std::vector<Form>& forms, std::vector<Decision>& refusals) {
+    const auto is_real = [](const Form& form) { return static_cast<bool>(form.kernel->fields().work); };
+    if (std::ranges::none_of(forms, is_real)) return;
+    std::erase_if(forms, [&](const Form& form) {
+        if (is_real(form)) return false;
+        refusals.push_back({"lower", site.origins.front(), std::string(form.kernel->name()), false,
+                            Verdict::no(Reason::cost, "plain operator code, the last resort"), 0});
+        return true;
+    });
+}
+
 }  // namespace
 
 std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Target& target,
@@ -129,6 +141,7 @@ std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Ta
                             Verdict::no(Reason::knob, "no kernel of this algorithm is legal here"), 0});
         collect("");
     }
+    keep_real_kernels(site, forms, refusals);
     std::ranges::stable_sort(forms, {}, &Form::us);
     return forms;
 }
