@@ -80,15 +80,6 @@ private:
     const Problem problem_;
     Node node_;
 };
-
-Work touched_bytes(const Problem& problem) {
-    Work work;
-    for (const auto& src : problem.src)
-        if (src) work.bytes += static_cast<double>(src->bytes());
-    for (const TensorDesc& dst : problem.dst) work.bytes += static_cast<double>(dst.bytes());
-    return work;
-}
-
 }  // namespace
 
 std::unique_ptr<const Kernel> make_reference_kernel(const Op& op) {
@@ -99,7 +90,6 @@ std::unique_ptr<const Kernel> make_reference_kernel(const Op& op) {
     fields.ops = {std::string(op.name())};
     fields.numerics = Numerics::exact;
     fields.supports = [&op](const Problem& problem, const Target&, const Choices&) { return supports(op, problem); };
-    fields.work = [](const Problem& problem, const Target&, const Choices&) { return touched_bytes(problem); };
     fields.pack = [](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
         std::vector<Tensor> packed;
         for (size_t i = 0; i < problem.src.size(); ++i)
