@@ -1,0 +1,54 @@
+#include "search/strategy.h"
+
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "search/phase.h"
+
+namespace headway {
+namespace {
+
+using MakePhase = std::unique_ptr<Phase> (*)();
+constexpr std::array<std::pair<std::string_view, MakePhase>, 4> phases{{{"combinations", combinations},
+                                                                        {"one_at_a_time", one_at_a_time},
+                                                                        {"random_restarts", random_restarts},
+                                                                        {"staged", staged}}};
+
+class PhaseStrategy final : public Strategy {
+public:
+    PhaseStrategy(std::string_view name, std::unique_ptr<Phase> phase, RouteSet space, uint64_t seed)
+        : name_(name), phase_(std::move(phase)), space_(std::move(space)), seed_(seed) {}
+
+    std::string_view name() const override { return name_; }
+
+    std::vector<Proposal> propose(std::span<const Observation> history, const Ask& ask) const override {
+        const Lessons lessons(space_, history);
+        Batch batch(lessons, ask, seed_);
+        phase_->fill(batch);
+        return batch.take();
+    }
+
+private:
+    std::string_view name_;
+    std::unique_ptr<Phase> phase_;
+    Space space_;
+    uint64_t seed_;
+};
+
+}  // namespace
+
+std::vector<std::string> strategy_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, make] : phases) names.emplace_back(name);
+    return names;
+}
+
+std::unique_ptr<Strategy> make_strategy(std::string_view name, RouteSet space, uint64_t seed) {
+    for (const auto& [known, make] : phases)
+        if (known == name) return std::make_unique<PhaseStrategy>(known, make(), std::move(space), seed);
+    throw UserError("unknown search strategy \"" + escaped(name) + "\"; there are " + join(strategy_names(), ", "));
+}
+
+}  // namespace headway
