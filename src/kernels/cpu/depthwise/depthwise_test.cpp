@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/testing/conv_cases.h"
+#include "kernels/cpu/testing/kernel_run.h"
 
 namespace headway {
 namespace {
@@ -21,14 +22,12 @@ std::vector<testing::ConvCase> cases() {
     };
 }
 
+const Kernel depthwise_emulated512{depthwise_conv(Isa::avx2, "emulated512", emulated512::depthwise_strips)};
+
 void check_all(const Choices& choices) {
-    const auto run = [&](const Kernel& kernel) {
+    for (const Kernel* kernel : testing::kernels_of("conv.depthwise"))
         for (const testing::ConvCase& conv : cases())
-            EXPECT_EQ(check_conv(kernel, conv, Layout::nhwc, Layout::nhwc, choices, 1e-6), "");
-    };
-    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-        if (runs_here(isa)) run(*new Kernel(depthwise_conv(isa, "test_" + std::string(to_string(isa)), depthwise_strips(isa))));
-    if (runs_here(Isa::avx2)) run(*new Kernel(depthwise_conv(Isa::avx2, "test_emulated512", emulated512::depthwise_strips)));
+            EXPECT_EQ(check_conv(*kernel, conv, Layout::nhwc, Layout::nhwc, choices, 1e-6), "");
 }
 
 TEST(depthwise, odd_shapes) { check_all({}); }
@@ -41,7 +40,7 @@ TEST(depthwise, short_strips_and_small_tiles) {
 }
 
 TEST(depthwise, refuses_groups_of_several_channels) {
-    const Kernel kernel(depthwise_conv(Isa::baseline, "test_refusal", depthwise_strips(Isa::baseline)));
+    const Kernel& kernel = *testing::kernels_of("conv.depthwise").front();
     EXPECT_EQ(testing::check_conv(kernel, {.ic = 8, .oc = 8, .group = 4}, Layout::nhwc, Layout::nhwc, {}, 0),
               "refused: attribute: 2 channels in each of 4 groups (needs 1 channel, several groups)");
 }

@@ -159,19 +159,16 @@ std::vector<Case> cases() {
     return cases;
 }
 
-using Declare = Kernel::Fields (*)(Isa, std::string_view, const GemmMicro&);
+const Kernel gemm_emulated512{gemm_matmul(Isa::avx2, "emulated512", emulated512::gemm_micro)};
+const Kernel gemv_emulated512{gemv_matmul(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 
-void check_all(Declare declare, const Choices& choices, double tolerance) {
-    const auto run = [&](const Kernel& kernel) {
-        for (const Case& c : cases()) EXPECT_EQ(check(kernel, c, choices, tolerance), "");
-    };
-    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-        if (runs_here(isa)) run(*new Kernel(declare(isa, "test_" + std::string(to_string(isa)), gemm_micro(isa))));
-    if (runs_here(Isa::avx2)) run(*new Kernel(declare(Isa::avx2, "test_emulated512", emulated512::gemm_micro)));
+void check_all(std::string_view family_variant, const Choices& choices, double tolerance) {
+    for (const Kernel* kernel : testing::kernels_of(family_variant))
+        for (const Case& c : cases()) EXPECT_EQ(check(*kernel, c, choices, tolerance), "");
 }
 
-TEST(matmul, gemm) { check_all(gemm_matmul, {}, 2e-6); }
-TEST(matmul, gemv) { check_all(gemv_matmul, {}, 2e-6); }
+TEST(matmul, gemm) { check_all("matmul.gemm", {}, 2e-6); }
+TEST(matmul, gemv) { check_all("matmul.gemv", {}, 2e-6); }
 
 TEST(matmul, bf16_weights_and_small_blocks) {
     Choices choices;
@@ -179,7 +176,7 @@ TEST(matmul, bf16_weights_and_small_blocks) {
     choices.set("gemm.mc", "24");
     choices.set("gemm.nc", "16");
     choices.set("gemm.kc", "128");
-    check_all(gemm_matmul, choices, 5e-3);
+    check_all("matmul.gemm", choices, 5e-3);
 }
 
 }  // namespace

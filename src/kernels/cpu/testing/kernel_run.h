@@ -27,6 +27,9 @@ struct KernelOutputs {
 KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
                          const KernelInputs& inputs);
 
+// All linked kernels "family.variant.isa" that can run here, the emulated ones of the tests included.
+std::vector<const Kernel*> kernels_of(std::string_view family_variant);
+
 // A prepared step with buffers of its own, for benchmarks: run() executes every tile once.
 class Bench {
 public:

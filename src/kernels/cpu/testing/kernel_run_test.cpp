@@ -53,6 +53,13 @@ Tensor from_layout(std::span<const std::byte> bytes, const TensorDesc& desc) {
     return out;
 }
 
+std::vector<const Kernel*> kernels_of(std::string_view family_variant) {
+    std::vector<const Kernel*> found;
+    for (const Kernel* kernel : declared<Kernel>())
+        if (kernel->name().starts_with(std::string(family_variant) + ".") && runs_here(kernel->fields().isa)) found.push_back(kernel);
+    return found;
+}
+
 struct Bench::Impl {
     std::vector<Tensor> packed, values, dst;
     Tensor workspace, scratch;
