@@ -3,6 +3,7 @@
 // zero, so no change goes unseen.
 #include "runtime/engine_file.h"
 
+#include <fstream>
 #include <array>
 #include <cstring>
 
@@ -307,6 +308,12 @@ void set_certificate(const std::string& path, const std::string& json) {
     const MappedFile file(path);
     const SectionReader sections(path, file.bytes());
     write_file_atomically(path, SectionReader::text(sections.content()) + certificate_block(json));
+}
+
+bool begins_as_engine_file(const std::string& path) {
+    char begin[magic.size()] = {};
+    std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+    return std::string_view(begin, sizeof begin) == magic;
 }
 
 }  // namespace headway

@@ -24,6 +24,9 @@ EngineFile read_engine_file(const std::string& path);
 // The same for bytes in memory that `owner` keeps alive; `name` stands for the path in errors.
 EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
+// Whether the file begins as an engine file does; false when it cannot be read.
+bool begins_as_engine_file(const std::string& path);
+
 // Rewrites the certificate section only; the tested bytes stay as they are.
 void set_certificate(const std::string& path, const std::string& json);
 

@@ -1,0 +1,25 @@
+// An operand that can run: an engine file as it is, or a model built on the spot.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "data/samples.h"
+#include "runtime/engine.h"
+
+namespace headway {
+
+// `data` ("" = none) binds dimensions that neither the model nor the options fix. A model is built along `route` into a
+// temporary engine file, so that what runs is what a file would run.
+std::shared_ptr<const Engine> open_runnable(const std::string& operand, const BuildOptions& options,
+                                            const std::string& route, const std::string& data);
+
+bool is_engine_file(const std::string& path);
+
+// The engine's ports as data sets see them.
+std::vector<PortSpec> input_specs(const Engine& engine);
+std::vector<PortSpec> output_specs(const Engine& engine);
+
+}  // namespace headway
