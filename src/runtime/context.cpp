@@ -203,6 +203,8 @@ void Context::profile(std::span<const std::byte* const> inputs, std::span<std::b
     impl_->execute<true>(step_ns.data());
 }
 
+const Engine& Context::engine() const { return *impl_->engine; }
+
 int64_t Context::arena_bytes() const { return impl_->engine->plan().arena_bytes; }
 
 }  // namespace headway

@@ -7,6 +7,7 @@
 #include "runtime/engine_file.h"
 #include "runtime/engine_impl.h"
 #include "runtime/memory.h"
+#include "runtime/packed.h"
 
 namespace headway {
 namespace {
@@ -117,6 +118,7 @@ std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Reg
 std::shared_ptr<const Engine> Engine::load(const std::string& path, const Registry<Kernel>& kernels) {
     EngineFile file = read_engine_file(path);
     try {
+        check_packed(file.plan, Target::parse(file.info.target), kernels);
         return make(std::move(file.plan), std::move(file.info), kernels);
     } catch (const UserError& error) {
         throw UserError(path + ": " + error.what());

@@ -58,6 +58,7 @@ public:
     void profile(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                  std::span<int64_t> step_ns);
     int64_t arena_bytes() const;
+    const Engine& engine() const;
 
 private:
     struct Impl;

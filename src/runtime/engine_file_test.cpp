@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
@@ -165,6 +166,66 @@ TEST_F(EngineFileTest, CertificateLeavesTheTestedBytesAlone) {
     EXPECT_EQ(read_engine_file(path).info.certificate, "{\"b\":22}");
     set_certificate(path, "");
     EXPECT_EQ(read_file(path), before);
+}
+
+TEST_F(EngineFileTest, RefusesPackedConstantsThatTheKernelDidNotMake) {
+    const auto load = [&](const Plan& plan) -> std::string {
+        write_engine_file(path, plan, PlanMaker::info());
+        try {
+            Engine::load(path, kernels());
+        } catch (const UserError& error) {
+            return std::string(error.what()).substr(path.size());
+        }
+        return "accepted";
+    };
+    Plan plan = example(20).plan;
+    EXPECT_EQ(load(plan), "accepted");
+    plan.steps[1].packed.clear();
+    EXPECT_EQ(load(plan), ": step test.scale#1: has 0 packed constants, kernel test.scale makes 1");
+    plan = example(20).plan;
+    plan.constants[0] = {{ElementType::u8, Shape{3}}, Tensor(ElementType::u8, Shape{3}), {}};
+    EXPECT_EQ(load(plan), ": step test.scale#1: packed constant 0 has not the size that kernel test.scale makes");
+    plan.steps[1].problem.src.push_back(TensorDesc{ElementType::f32, Shape{1 << 20, 1 << 20}});
+    plan.steps[1].problem.constant.push_back(true);
+    plan.steps[1].src.push_back(-1);
+    EXPECT_EQ(load(plan), ": step test.scale#1: its problem has more constants than the file");
+}
+
+// Bytes of the prologue: 8 magic, 4 version, 8 content, 4 sections of (offset, length, checksum), checksum.
+std::string signed_again(std::string file) {
+    const auto word = [&](size_t at) {
+        uint64_t value = 0;
+        std::memcpy(&value, file.data() + at, 8);
+        return value;
+    };
+    const auto put = [&](size_t at, const Hash& hash) {
+        std::memcpy(file.data() + at, &hash.high, 8);
+        std::memcpy(file.data() + at + 8, &hash.low, 8);
+    };
+    for (size_t entry = 20; entry < 20 + 4 * 32; entry += 32)
+        put(entry + 16, hash_bytes(file.data() + word(entry), word(entry + 8)));
+    put(20 + 4 * 32, hash_bytes(file.data(), 20 + 4 * 32));
+    return file;
+}
+
+// A forged file has good checksums: every field must be checked by itself. Names may change, the rest is refused.
+TEST_F(EngineFileTest, SurvivesForgedFields) {
+    write_engine_file(path, rich_plan(), rich_info());
+    const std::string good = read_file(path);
+    ASSERT_EQ(signed_again(good), good);
+    int refused = 0, accepted = 0;
+    for (size_t at = 20 + 4 * 32 + 16; at < good.size(); ++at)
+        for (unsigned flip : {0x01U, 0x08U, 0x80U, 0xFFU}) {
+            std::string bad = good;
+            bad[at] = static_cast<char>(static_cast<unsigned char>(bad[at]) ^ flip);
+            try {
+                read_from_memory(signed_again(std::move(bad)));
+                ++accepted;
+            } catch (const UserError&) {
+                ++refused;
+            }
+        }
+    EXPECT_GT(refused, accepted);
 }
 
 TEST_F(EngineFileTest, RefusesAFileForAnotherMachine) {

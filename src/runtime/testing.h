@@ -89,9 +89,15 @@ inline const Registry<Kernel>& kernels() {
         fields.in_place = true;
         return fields;
     }());
-    static const Kernel scale(kernel_fields("test.scale", [](const Args& a, int64_t i) {
-        result(a)[i] = source(a, 0)[i] * *reinterpret_cast<const float*>(a.packed[0]);
-    }));
+    static const Kernel scale([] {
+        auto fields = kernel_fields("test.scale", [](const Args& a, int64_t i) {
+            result(a)[i] = source(a, 0)[i] * *reinterpret_cast<const float*>(a.packed[0]);
+        });
+        fields.pack = [](const Problem&, const Target&, const Choices&, std::span<const Tensor* const>) {
+            return std::vector<Tensor>{Tensor(ElementType::f32, Shape{})};
+        };
+        return fields;
+    }());
     static const Kernel spy(kernel_fields("test.trace", [](const Args& a, int64_t i) {
         result(a)[i] = source(a, 0)[i];
         const std::lock_guard lock(trace.mutex);

@@ -1,0 +1,87 @@
+/* Headway's C interface: load an engine file, ask for its ports, run it.
+ *
+ * Engines are immutable and may be shared by threads; each thread that runs one has a context of its own. Functions that
+ * can fail return a hw_status; hw_last_error() then has one line for the calling thread. No exception crosses this
+ * interface. Handles are opaque, and new functions may be added; existing ones keep their meaning within one SONAME.
+ * headway.hpp is the same for C++. */
+#ifndef HEADWAY_H
+#define HEADWAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(HEADWAY_BUILDING_LIBRARY)
+#define HEADWAY_API __attribute__((visibility("default")))
+#else
+#define HEADWAY_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HW_VERSION_MAJOR 0
+#define HW_VERSION_MINOR 1
+#define HW_VERSION_PATCH 0
+
+typedef struct hw_engine hw_engine;
+typedef struct hw_context hw_context;
+
+typedef enum hw_status {
+    HW_OK = 0,
+    HW_USER_ERROR = 2,      /* a bad file, wrong inputs, too little memory: the caller can do something about it */
+    HW_INTERNAL_ERROR = 70  /* a bug of Headway's */
+} hw_status;
+
+/* Element types have ONNX's numbers (TensorProto.DataType). */
+typedef enum hw_type {
+    HW_UNDEFINED = 0,
+    HW_F32 = 1,
+    HW_U8 = 2,
+    HW_I8 = 3,
+    HW_U16 = 4,
+    HW_I16 = 5,
+    HW_I32 = 6,
+    HW_I64 = 7,
+    HW_BOOL = 9,
+    HW_F16 = 10,
+    HW_F64 = 11,
+    HW_U32 = 12,
+    HW_U64 = 13,
+    HW_BF16 = 16
+} hw_type;
+
+typedef enum hw_side { HW_INPUT = 0, HW_OUTPUT = 1 } hw_side;
+
+/* "0.1.0": of the library that is loaded, which may differ from HW_VERSION_*. */
+HEADWAY_API const char* hw_version(void);
+/* What went wrong in the calling thread's last failed call; valid until its next one. "" when none failed. */
+HEADWAY_API const char* hw_last_error(void);
+
+/* The caller frees what it loaded or created. An engine may be freed before its contexts: they keep what they need. */
+HEADWAY_API hw_status hw_engine_load(const char* path, hw_engine** engine);
+HEADWAY_API void hw_engine_free(hw_engine* engine);
+/* One fact about an engine as text that lives as long as it: "builder", "model", "route", "target", "fingerprint",
+ * "ledger", "certificate". NULL for other names. */
+HEADWAY_API const char* hw_engine_info(const hw_engine* engine, const char* name);
+
+/* Inputs and outputs, in the model's order. For an index that is out of range: NULL, HW_UNDEFINED or 0. */
+HEADWAY_API size_t hw_port_count(const hw_engine* engine, hw_side side);
+HEADWAY_API const char* hw_port_name(const hw_engine* engine, hw_side side, size_t index);
+HEADWAY_API hw_type hw_port_type(const hw_engine* engine, hw_side side, size_t index);
+HEADWAY_API size_t hw_port_rank(const hw_engine* engine, hw_side side, size_t index);
+HEADWAY_API const int64_t* hw_port_dims(const hw_engine* engine, hw_side side, size_t index);
+HEADWAY_API size_t hw_port_bytes(const hw_engine* engine, hw_side side, size_t index);
+
+HEADWAY_API hw_status hw_context_create(const hw_engine* engine, hw_context** context);
+HEADWAY_API void hw_context_free(hw_context* context);
+
+/* inputs[k] and outputs[k] point to hw_port_bytes() bytes, dense and row-major; 64-byte alignment is fastest. Outputs may
+ * not overlap inputs. One context runs one call at a time. */
+HEADWAY_API hw_status hw_run(hw_context* context, const void* const* inputs, size_t input_count, void* const* outputs,
+                             size_t output_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
