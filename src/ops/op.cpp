@@ -36,6 +36,9 @@ std::vector<int64_t> InferContext::required_integers(size_t input, const char* w
 }
 
 void InferContext::set_output(size_t index, ElementType type, Shape shape) {
+    for (int64_t extent : shape)
+        if (extent < 0) throw UserError("an extent of output " + std::to_string(index) + " is negative");
+    static_cast<void>(shape.elements());  // refuses a count that does not fit
     if (index < outputs_.size()) outputs_[index] = TensorDesc{type, std::move(shape), Layout::plain};
 }
 

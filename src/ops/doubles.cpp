@@ -1,0 +1,32 @@
+#include "ops/doubles.h"
+
+#include "ops/element.h"
+
+namespace headway {
+
+std::vector<double> doubles_of(const Tensor& tensor) {
+    std::vector<double> values(static_cast<size_t>(tensor.elements()));
+    if (!is_float(tensor.type())) {
+        for (size_t i = 0; i < values.size(); ++i) values[i] = tensor.at(static_cast<int64_t>(i));
+        return values;
+    }
+    visit_float(tensor.type(), [&]<class E>(E) {
+        const auto* from = stored<typename E::Storage>(tensor);
+        for (size_t i = 0; i < values.size(); ++i) values[i] = E::load(from[i]);
+    });
+    return values;
+}
+
+void store_doubles(const std::vector<double>& values, Tensor& tensor) {
+    HEADWAY_CHECK(static_cast<int64_t>(values.size()) == tensor.elements());
+    if (!is_float(tensor.type())) {
+        for (size_t i = 0; i < values.size(); ++i) tensor.set(static_cast<int64_t>(i), values[i]);
+        return;
+    }
+    visit_float(tensor.type(), [&]<class E>(E) {
+        auto* to = stored<typename E::Storage>(tensor);
+        for (size_t i = 0; i < values.size(); ++i) to[i] = E::store(values[i]);
+    });
+}
+
+}  // namespace headway

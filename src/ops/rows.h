@@ -1,0 +1,40 @@
+// Operators that work on one axis at a time: the input as outer x length x inner, each line of `length` on its own.
+#pragma once
+
+#include <vector>
+
+#include "ops/doubles.h"
+#include "ops/op.h"
+
+namespace headway {
+
+struct Lines {
+    int64_t outer = 1, length = 1, inner = 1;
+
+    static Lines along(const Shape& shape, size_t axis) {
+        return {shape.elements(0, axis), shape[axis], shape.elements(axis + 1, shape.rank())};
+    }
+    // visit(offset of the first element); elements are `inner` apart.
+    template <class F>
+    void for_each(F&& visit) const {
+        for (int64_t o = 0; o < outer; ++o)
+            for (int64_t i = 0; i < inner; ++i) visit(o * length * inner + i);
+    }
+};
+
+// Applies change(line) in place to each line of the input, as doubles, and stores the result.
+template <class F>
+void change_lines(const ReferenceContext& context, const Lines& lines, F&& change) {
+    std::vector<double> values = doubles_of(context.in(0));
+    std::vector<double> line(static_cast<size_t>(lines.length));
+    lines.for_each([&](int64_t first) {
+        for (int64_t i = 0; i < lines.length; ++i)
+            line[static_cast<size_t>(i)] = values[static_cast<size_t>(first + i * lines.inner)];
+        change(line);
+        for (int64_t i = 0; i < lines.length; ++i)
+            values[static_cast<size_t>(first + i * lines.inner)] = line[static_cast<size_t>(i)];
+    });
+    store_doubles(values, context.out(0));
+}
+
+}  // namespace headway
