@@ -12,10 +12,21 @@ const Knob<Word> conv_algorithm{{
     .help = "How convolutions are computed. `auto` takes the candidate that the cost model predicts fastest; any other "
             "value forces that algorithm wherever it is legal.",
     .family = "kernel",
-    .values = {"auto", "direct", "indirect", "im2col", "gemm", "winograd2", "winograd4", "depthwise", "onednn"},
+    .values = {"auto", "direct", "rows", "indirect", "im2col", "gemm", "winograd2", "winograd4", "depthwise", "onednn"},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "conv_chain",
+}};
+
+const Knob<Word> deconv_algorithm{{
+    .name = "deconv.algorithm",
+    .help = "How ConvTranspose is computed: one product per position of a kernel that tiles the output, or a product whose "
+            "columns are added into place.",
+    .family = "kernel",
+    .values = {"auto", "subpixel", "col2im"},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "deconv_2x2",
 }};
 
 const Knob<Word> matmul_algorithm{{
@@ -88,6 +99,7 @@ Verdict winograd_threshold(const Problem& problem, const Route& route, const std
 std::string forced_algorithm(const std::string& op, const Route& route, const std::vector<std::string>& origins) {
     Word word = "auto";
     if (op == "Conv") word = route.get(conv_algorithm, origins);
+    if (op == "ConvTranspose") word = route.get(deconv_algorithm, origins);
     if (op == "MatMul" || op == "Gemm") word = route.get(matmul_algorithm, origins);
     return word == "auto" ? "" : std::string(word);
 }
