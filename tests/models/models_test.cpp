@@ -1,0 +1,99 @@
+// The benchmark models end to end: the default engine of every profile against reference outputs of another runtime with
+// its optimisations off. Needs the models and data that tools/test makes; skipped, saying so, without them.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "data/samples.h"
+#include "tensor/compare.h"
+#include "workers/builder.h"
+
+namespace headway {
+namespace {
+
+// fp32 engines may sum in another order and use Winograd; the recognisers' softmax is the most sensitive output.
+constexpr double most_rel_l2 = 1e-4;
+
+struct Case {
+    std::string model, profile;
+    int threads;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " " << c.profile << " " << c.threads << " threads"; }
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const auto& model : nlohmann::json::parse(read_file(HEADWAY_MODEL_TABLE)).at("models"))
+        for (const auto& profile : model.at("profiles"))
+            for (int threads : {1, 2}) list.push_back({model.at("id"), profile.at("name"), threads});
+    return list;
+}
+
+class Models : public ::testing::TestWithParam<Case> {
+protected:
+    void SetUp() override {
+        model_ = std::string(HEADWAY_MODELS) + "/" + GetParam().model + ".onnx";
+        data_ = std::string(HEADWAY_DATA) + "/" + GetParam().model + "/" + GetParam().profile;
+        if (!std::filesystem::exists(model_) || !std::filesystem::exists(data_))
+            GTEST_SKIP() << "no " << model_ << " or no " << data_ << ": tools/test fetches models and makes data";
+        work_ = std::filesystem::temp_directory_path() / ("headway-models-" + std::to_string(getpid()));
+        std::filesystem::create_directories(work_);
+        OpenRequest request;
+        request.model = model_;
+        request.threads = GetParam().threads;
+        request.timing_data = data_ + "/tuning/test_data_set_0";
+        builder_ = declared<BuilderKind>().find("native")->make();
+        builder_->open(request);
+    }
+    void TearDown() override {
+        if (!work_.empty()) std::filesystem::remove_all(work_);
+    }
+
+    // Worst relative l2 distance of the engine's outputs from the references on a sample.
+    double distance(const std::string& engine, const std::string& sample) {
+        const std::string out = (work_ / "out").string();
+        builder_->check(engine, sample, out);
+        const std::vector<RawSample> got = read_samples(out), want = read_samples(sample);
+        double worst = 0;
+        for (size_t k = 0; k < want.at(0).outputs.size(); ++k)
+            worst = std::max(worst, compare_tensors(got.at(0).outputs.at(k).tensor, want[0].outputs[k].tensor, 0, 0).rel_l2);
+        return worst;
+    }
+
+    std::string model_, data_;
+    std::filesystem::path work_;
+    std::unique_ptr<Builder> builder_;
+};
+
+TEST_P(Models, AgreesWithTheReference) {
+    const std::string engine = (work_ / "engine.hwe").string();
+    builder_->build("", engine, "");
+    builder_->load(engine);
+    for (const char* group : {"tuning", "heldout"})
+        for (const auto& sample : std::filesystem::directory_iterator(data_ + "/" + group))
+            EXPECT_LE(distance(engine, sample.path().string()), most_rel_l2) << sample.path();
+}
+
+// The same engine twice: bytes must not depend on anything but model, route and target.
+TEST_P(Models, BuildsTheSameBytesTwice) {
+    const std::string a = (work_ / "a.hwe").string(), b = (work_ / "b.hwe").string();
+    builder_->build("", a, "");
+    builder_->build("", b, "");
+    EXPECT_TRUE(read_file(a) == read_file(b));
+}
+
+std::string test_name(const ::testing::TestParamInfo<Case>& info) {
+    std::string name = info.param.model + "_" + info.param.profile + "_" + std::to_string(info.param.threads) + "T";
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::ValuesIn(cases()), test_name);
+
+}  // namespace
+}  // namespace headway
