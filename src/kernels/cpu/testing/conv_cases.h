@@ -31,7 +31,8 @@ struct ConvInstance {
     std::vector<double> scale;    // sum of |products|: what rounding errors are measured against
 };
 
-ConvInstance make_conv(const ConvCase& conv, Layout src, Layout dst);
+enum class Expect { values, nothing };  // expected values of a large layer take long
+ConvInstance make_conv(const ConvCase& conv, Layout src, Layout dst, Expect expect = Expect::values);
 
 // Runs the kernel over the case and returns "" or one line that says what is wrong and how to repeat it. Refusals are
 // returned as "refused: reason". `tolerance` is relative to the sum of absolute products.

@@ -1,0 +1,1 @@
+#include "peak_kernel.h"
