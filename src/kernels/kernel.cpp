@@ -18,8 +18,10 @@ std::string list_text(const std::vector<T>& values) {
     std::string text;
     for (const T& value : values) {
         if (!text.empty()) text += ",";
-        if constexpr (std::is_same_v<T, std::string>) text += "\"" + escaped(value) + "\"";
-        else text += std::to_string(value);
+        if constexpr (std::is_same_v<T, std::string>)
+            text += "\"" + escaped(value) + "\"";
+        else
+            text += std::to_string(value);
     }
     return "[" + text + "]";
 }
@@ -28,10 +30,14 @@ std::string attribute_text(const AttributeValue& value) {
     return std::visit(
         [](const auto& held) -> std::string {
             using T = std::decay_t<decltype(held)>;
-            if constexpr (std::is_same_v<T, std::string>) return "\"" + escaped(held) + "\"";
-            else if constexpr (std::is_same_v<T, Tensor>) return desc_text({held.type(), held.shape(), Layout::plain});
-            else if constexpr (std::is_arithmetic_v<T>) return std::to_string(held);
-            else return list_text(held);
+            if constexpr (std::is_same_v<T, std::string>)
+                return "\"" + escaped(held) + "\"";
+            else if constexpr (std::is_same_v<T, Tensor>)
+                return desc_text({held.type(), held.shape(), Layout::plain});
+            else if constexpr (std::is_arithmetic_v<T>)
+                return std::to_string(held);
+            else
+                return list_text(held);
         },
         value);
 }
@@ -39,8 +45,11 @@ std::string attribute_text(const AttributeValue& value) {
 std::string src_text(const Problem& problem) {
     std::vector<std::string> parts;
     for (size_t i = 0; i < problem.src.size(); ++i) {
-        if (!problem.src[i]) parts.emplace_back("_");
-        else parts.push_back((i < problem.constant.size() && problem.constant[i] ? "const " : "") + desc_text(*problem.src[i]));
+        if (!problem.src[i])
+            parts.emplace_back("_");
+        else
+            parts.push_back((i < problem.constant.size() && problem.constant[i] ? "const " : "") +
+                            desc_text(*problem.src[i]));
     }
     return join(parts, ", ");
 }
@@ -102,8 +111,8 @@ int Choices::index(const KnobBase& knob) const {
     if (at == values_.end()) return 0;
     const int index = knob.index_of(at->second);
     if (index < 0)
-        throw UserError("knob " + std::string(knob.name()) + " has no value '" + escaped(at->second) + "'; values: " +
-                        join(knob.values(), ", "));
+        throw UserError("knob " + std::string(knob.name()) + " has no value '" + escaped(at->second) +
+                        "'; values: " + join(knob.values(), ", "));
     return index;
 }
 

@@ -35,13 +35,15 @@ TEST(Problem, TextIsOneLine) {
     problem.attributes.set("mode", std::string("a\nb"));
     problem.epilogue = Program::parse("r1=load 0; r0=add r0 r1 -> r0");
     problem.operands = {testing::f32({3, 1})};
-    EXPECT_EQ(problem.text(),
-              "Slice:13(f32[1x3x8], const i64[2], _) {mode=\"a\\x0Ab\"} then (f32[3x1]) r1=load 0; r0=add r0 r1 -> r0 -> "
-              "f32[1x3x4]:nhwc");
+    EXPECT_EQ(
+        problem.text(),
+        "Slice:13(f32[1x3x8], const i64[2], _) {mode=\"a\\x0Ab\"} then (f32[3x1]) r1=load 0; r0=add r0 r1 -> r0 -> "
+        "f32[1x3x4]:nhwc");
 }
 
 TEST(Choices, WrongValuesAreTheUsersFault) {
-    static const Knob<int64_t> knob{{.name = "test.choice", .help = "", .family = "kernel", .values = {3, 5}, .witness = ""}};
+    static const Knob<int64_t> knob{
+        {.name = "test.choice", .help = "", .family = "kernel", .values = {3, 5}, .witness = ""}};
     Choices choices;
     EXPECT_EQ(choices.get(knob), 3);
     choices.set(knob, "5");

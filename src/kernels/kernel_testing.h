@@ -47,7 +47,9 @@ void for_each_index(const Shape& shape, F f) {
     }
 }
 
-inline TensorDesc f32(Shape shape, Layout layout = Layout::plain) { return {ElementType::f32, std::move(shape), layout}; }
+inline TensorDesc f32(Shape shape, Layout layout = Layout::plain) {
+    return {ElementType::f32, std::move(shape), layout};
+}
 
 inline std::vector<float> random_floats(int64_t count, uint32_t seed, float low = -2, float high = 2) {
     std::mt19937 generator(seed);
@@ -60,7 +62,8 @@ inline std::vector<float> random_floats(int64_t count, uint32_t seed, float low 
 // Bytes with guards of a page's share on both sides; alignment 64.
 class Guarded {
 public:
-    explicit Guarded(int64_t bytes, unsigned char fill = 0xCD) : bytes_(static_cast<size_t>(bytes)), memory_(bytes_ + 3 * guard, guard_byte) {
+    explicit Guarded(int64_t bytes, unsigned char fill = 0xCD)
+        : bytes_(static_cast<size_t>(bytes)), memory_(bytes_ + 3 * guard, guard_byte) {
         auto address = reinterpret_cast<uintptr_t>(memory_.data()) + guard;
         first_ = reinterpret_cast<std::byte*>(memory_.data()) + guard + (64 - address % 64) % 64;
         std::memset(first_, fill, bytes_);
@@ -68,11 +71,15 @@ public:
     std::byte* data() const { return first_; }
     size_t size() const { return bytes_; }
     template <class T>
-    std::span<T> as() const { return {reinterpret_cast<T*>(first_), bytes_ / sizeof(T)}; }
+    std::span<T> as() const {
+        return {reinterpret_cast<T*>(first_), bytes_ / sizeof(T)};
+    }
     bool intact() const {
         const auto* begin = reinterpret_cast<const unsigned char*>(first_);
         for (size_t i = 0; i < guard; ++i)
-            if (begin[static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(guard)] != guard_byte || begin[bytes_ + i] != guard_byte) return false;
+            if (begin[static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(guard)] != guard_byte ||
+                begin[bytes_ + i] != guard_byte)
+                return false;
         return true;
     }
 
@@ -116,7 +123,7 @@ std::vector<T> from_physical(const TensorDesc& desc, const Guarded& memory) {
 // A problem with its data: src, then operands, as plain values.
 struct KernelCase {
     Problem problem;
-    std::vector<std::vector<std::byte>> src;       // empty where absent
+    std::vector<std::vector<std::byte>> src;  // empty where absent
     std::vector<std::vector<std::byte>> operands;
     Choices choices;
     int in_place_operand = -1;  // dst[0] is this operand's buffer
@@ -179,7 +186,8 @@ public:
     std::vector<T> result(size_t index = 0) const {
         if (!ok_) return {};
         for (const auto* list : {&src_, &operands_, &dst_})
-            for (const Guarded& memory : *list) EXPECT_TRUE(memory.intact()) << "written outside a buffer: " << test_.problem.text();
+            for (const Guarded& memory : *list)
+                EXPECT_TRUE(memory.intact()) << "written outside a buffer: " << test_.problem.text();
         const Guarded* memory = &dst_[index];
         if (index == 0 && test_.in_place_operand >= 0) memory = &operands_[static_cast<size_t>(test_.in_place_operand)];
         if (index == 0 && test_.in_place_src >= 0) memory = &src_[static_cast<size_t>(test_.in_place_src)];
@@ -205,8 +213,8 @@ private:
     void run(const Prepared& prepared, bool one_by_one) {
         const Guarded workspace(prepared.workspace_bytes());
         const Guarded scratch(prepared.scratch_bytes());
-        const Args args{src_pointers_.data(), operand_pointers_.data(), dst_pointers_.data(), packed_pointers_.data(),
-                        workspace.data(), scratch.data()};
+        const Args args{src_pointers_.data(),    operand_pointers_.data(), dst_pointers_.data(),
+                        packed_pointers_.data(), workspace.data(),         scratch.data()};
         for (int phase = 0; phase < prepared.phases(); ++phase) {
             const int64_t tiles = prepared.tiles(phase);
             if (!one_by_one) {
@@ -232,7 +240,8 @@ private:
 
 // Both ways of running give the same bits; returns the plain values of dst[index].
 template <class T>
-std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0, const Target& target = Target::native()) {
+std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0,
+                          const Target& target = Target::native()) {
     const std::vector<T> at_once = KernelRun(kernel, test, target, false).result<T>(index);
     const std::vector<T> one_by_one = KernelRun(kernel, test, target, true).result<T>(index);
     EXPECT_EQ(at_once.size(), one_by_one.size());
@@ -264,8 +273,8 @@ inline std::vector<const Kernel*> kernels_for(std::string_view op) {
 }
 
 // |got - want| <= absolute + relative * |want|; NaN equals NaN.
-inline void expect_near(const std::vector<float>& got, const std::vector<double>& want, double relative, double absolute,
-                        const std::string& what) {
+inline void expect_near(const std::vector<float>& got, const std::vector<double>& want, double relative,
+                        double absolute, const std::string& what) {
     ASSERT_EQ(got.size(), want.size()) << what;
     for (size_t i = 0; i < got.size(); ++i) {
         if (std::isnan(want[i]) && std::isnan(got[i])) continue;

@@ -159,37 +159,63 @@ double to_bf16_and_back(double value) { return bf16_to_float(float_to_bf16(stati
 double nan_max(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b); }
 double nan_min(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b); }
 double clamped(double value, double low, double high) { return nan_min(nan_max(value, low), high); }
-double sigmoid(double value) { return value >= 0 ? 1 / (1 + std::exp(-value)) : std::exp(value) / (1 + std::exp(value)); }
+double sigmoid(double value) {
+    return value >= 0 ? 1 / (1 + std::exp(-value)) : std::exp(value) / (1 + std::exp(value));
+}
 
 double binary(Opcode op, double a, double b) {
     switch (op) {
-        case Opcode::add: return a + b;
-        case Opcode::sub: return a - b;
-        case Opcode::mul: return a * b;
-        case Opcode::div: return a / b;
-        case Opcode::max: return nan_max(a, b);
-        case Opcode::min: return nan_min(a, b);
-        default: HEADWAY_CHECK(op == Opcode::pow); return std::pow(a, b);
+        case Opcode::add:
+            return a + b;
+        case Opcode::sub:
+            return a - b;
+        case Opcode::mul:
+            return a * b;
+        case Opcode::div:
+            return a / b;
+        case Opcode::max:
+            return nan_max(a, b);
+        case Opcode::min:
+            return nan_min(a, b);
+        default:
+            HEADWAY_CHECK(op == Opcode::pow);
+            return std::pow(a, b);
     }
 }
 
 double plain_unary(Opcode op, double a) {
     switch (op) {
-        case Opcode::neg: return -a;
-        case Opcode::abs: return std::fabs(a);
-        case Opcode::sqrt: return std::sqrt(a);
-        case Opcode::reciprocal: return 1 / a;
-        case Opcode::exp: return std::exp(a);
-        case Opcode::log: return std::log(a);
-        case Opcode::erf: return std::erf(a);
-        case Opcode::tanh: return std::tanh(a);
-        case Opcode::sigmoid: return sigmoid(a);
-        case Opcode::relu: return nan_max(a, 0);
-        case Opcode::floor: return std::floor(a);
-        case Opcode::ceil: return std::ceil(a);
-        case Opcode::round: return std::nearbyint(a);
-        case Opcode::sin: return std::sin(a);
-        default: HEADWAY_CHECK(op == Opcode::cos); return std::cos(a);
+        case Opcode::neg:
+            return -a;
+        case Opcode::abs:
+            return std::fabs(a);
+        case Opcode::sqrt:
+            return std::sqrt(a);
+        case Opcode::reciprocal:
+            return 1 / a;
+        case Opcode::exp:
+            return std::exp(a);
+        case Opcode::log:
+            return std::log(a);
+        case Opcode::erf:
+            return std::erf(a);
+        case Opcode::tanh:
+            return std::tanh(a);
+        case Opcode::sigmoid:
+            return sigmoid(a);
+        case Opcode::relu:
+            return nan_max(a, 0);
+        case Opcode::floor:
+            return std::floor(a);
+        case Opcode::ceil:
+            return std::ceil(a);
+        case Opcode::round:
+            return std::nearbyint(a);
+        case Opcode::sin:
+            return std::sin(a);
+        default:
+            HEADWAY_CHECK(op == Opcode::cos);
+            return std::cos(a);
     }
 }
 
@@ -197,19 +223,32 @@ double activation(const Instruction& instruction, double a) {
     const double x = instruction.x;
     const double y = instruction.y;
     switch (instruction.op) {
-        case Opcode::softplus: return nan_max(a, 0) + std::log1p(std::exp(-std::fabs(a)));
-        case Opcode::gelu: return 0.5 * a * (1 + std::erf(a / std::sqrt(2.0)));
-        case Opcode::gelu_tanh: return 0.5 * a * (1 + std::tanh(std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a)));
-        case Opcode::clip: return clamped(a, x, y);
-        case Opcode::leaky_relu: return a < 0 ? x * a : a;
-        case Opcode::hard_sigmoid: return clamped(x * a + y, 0, 1);
-        case Opcode::hard_swish: return a * clamped(a / 6 + 0.5, 0, 1);
-        case Opcode::silu: return a * sigmoid(a);
-        case Opcode::mul_add: return a * x + y;
-        case Opcode::elu: return a < 0 ? x * std::expm1(a) : a;
-        case Opcode::pow_imm: return std::pow(a, x);
-        case Opcode::bf16_round: return to_bf16_and_back(a);
-        default: return plain_unary(instruction.op, a);
+        case Opcode::softplus:
+            return nan_max(a, 0) + std::log1p(std::exp(-std::fabs(a)));
+        case Opcode::gelu:
+            return 0.5 * a * (1 + std::erf(a / std::sqrt(2.0)));
+        case Opcode::gelu_tanh:
+            return 0.5 * a * (1 + std::tanh(std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a)));
+        case Opcode::clip:
+            return clamped(a, x, y);
+        case Opcode::leaky_relu:
+            return a < 0 ? x * a : a;
+        case Opcode::hard_sigmoid:
+            return clamped(x * a + y, 0, 1);
+        case Opcode::hard_swish:
+            return a * clamped(a / 6 + 0.5, 0, 1);
+        case Opcode::silu:
+            return a * sigmoid(a);
+        case Opcode::mul_add:
+            return a * x + y;
+        case Opcode::elu:
+            return a < 0 ? x * std::expm1(a) : a;
+        case Opcode::pow_imm:
+            return std::pow(a, x);
+        case Opcode::bf16_round:
+            return to_bf16_and_back(a);
+        default:
+            return plain_unary(instruction.op, a);
     }
 }
 
@@ -265,10 +304,14 @@ void evaluate(const Program& program, double anchor, const double* operands, dou
     for (const Instruction& instruction : program.code) {
         double& dst = registers[instruction.dst];
         const double a = registers[arity(instruction.op) >= 1 ? instruction.a : 0];
-        if (instruction.op == Opcode::load) dst = operands[instruction.a];
-        else if (instruction.op == Opcode::imm) dst = instruction.x;
-        else if (arity(instruction.op) == 2) dst = binary(instruction.op, a, registers[instruction.b]);
-        else dst = activation(instruction, a);
+        if (instruction.op == Opcode::load)
+            dst = operands[instruction.a];
+        else if (instruction.op == Opcode::imm)
+            dst = instruction.x;
+        else if (arity(instruction.op) == 2)
+            dst = binary(instruction.op, a, registers[instruction.b]);
+        else
+            dst = activation(instruction, a);
     }
     for (size_t i = 0; i < program.results.size(); ++i) results[i] = registers[program.results[i]];
 }

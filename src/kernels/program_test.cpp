@@ -33,9 +33,10 @@ TEST(Program, EveryOpcodeReadsBack) {
 }
 
 TEST(Program, BrokenTextIsRefused) {
-    for (const char* text : {"", "r0=add r0 r1", "r0=add r0 r1 -> r0", "r16=neg r0 -> r0", "r0=neg -> r0", "-> ", "-> r3",
-                             "r0=neg r0 r0 -> r0", "r0=load 256 -> r0", "r0=load -1 -> r0", "r0=clip r0 1 -> r0",
-                             "r0=clip r0 a b -> r0", "r0 neg r0 -> r0", "x0=neg r0 -> r0", "r0=nag r0 -> r0", "; -> r0"})
+    for (const char* text :
+         {"", "r0=add r0 r1", "r0=add r0 r1 -> r0", "r16=neg r0 -> r0", "r0=neg -> r0", "-> ", "-> r3",
+          "r0=neg r0 r0 -> r0", "r0=load 256 -> r0", "r0=load -1 -> r0", "r0=clip r0 1 -> r0", "r0=clip r0 a b -> r0",
+          "r0 neg r0 -> r0", "x0=neg r0 -> r0", "r0=nag r0 -> r0", "; -> r0"})
         EXPECT_THROW(Program::parse(text), UserError) << text;
 }
 

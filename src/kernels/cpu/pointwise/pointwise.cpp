@@ -97,7 +97,8 @@ Verdict supports(const Problem& problem) {
                                                  std::to_string(problem.dst.size()) + " outputs");
     for (const TensorDesc& dst : problem.dst)
         if (dst != problem.dst[0]) return Verdict::no(Reason::shape, "outputs differ in shape or layout");
-    if (reads_anchor(problem.epilogue)) return Verdict::no(Reason::epilogue, "register 0 is read, but there is no anchor");
+    if (reads_anchor(problem.epilogue))
+        return Verdict::no(Reason::epilogue, "register 0 is read, but there is no anchor");
     return TileProgram::supports(problem.epilogue, problem.dst[0], problem.operands, 1);
 }
 
@@ -118,29 +119,47 @@ double program_flops(const Program& program) {
     for (const Instruction& instruction : program.code) {
         switch (instruction.op) {
             case Opcode::load:
-            case Opcode::imm: break;
+            case Opcode::imm:
+                break;
             case Opcode::div:
             case Opcode::sqrt:
-            case Opcode::reciprocal: flops += 8; break;
+            case Opcode::reciprocal:
+                flops += 8;
+                break;
             case Opcode::exp:
-            case Opcode::elu: flops += 20; break;
+            case Opcode::elu:
+                flops += 20;
+                break;
             case Opcode::sigmoid:
             case Opcode::silu:
             case Opcode::log:
-            case Opcode::softplus: flops += 32; break;
+            case Opcode::softplus:
+                flops += 32;
+                break;
             case Opcode::tanh:
             case Opcode::erf:
             case Opcode::gelu:
-            case Opcode::gelu_tanh: flops += 48; break;
+            case Opcode::gelu_tanh:
+                flops += 48;
+                break;
             case Opcode::sin:
-            case Opcode::cos: flops += 200; break;
+            case Opcode::cos:
+                flops += 200;
+                break;
             case Opcode::pow:
-            case Opcode::pow_imm: flops += instruction.op == Opcode::pow_imm && instruction.x == 2 ? 1 : 300; break;
+            case Opcode::pow_imm:
+                flops += instruction.op == Opcode::pow_imm && instruction.x == 2 ? 1 : 300;
+                break;
             case Opcode::hard_swish:
-            case Opcode::hard_sigmoid: flops += 4; break;
+            case Opcode::hard_sigmoid:
+                flops += 4;
+                break;
             case Opcode::clip:
-            case Opcode::mul_add: flops += 2; break;
-            default: flops += 1;
+            case Opcode::mul_add:
+                flops += 2;
+                break;
+            default:
+                flops += 1;
         }
     }
     return flops;

@@ -3,69 +3,31 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "kernels/cpu/layout/physical.h"
 
 namespace headway {
 namespace {
 
-// One extent of the dst as it lies in memory: a logical axis, or one of the two parts of a blocked channel axis.
-struct PhysicalDim {
-    enum class Part { whole, block, lane } part = Part::whole;
-    size_t axis = 0;
-    int64_t extent = 1;
-};
-
-std::vector<PhysicalDim> physical_dims(const TensorDesc& desc) {
-    using Part = PhysicalDim::Part;
-    const Shape& shape = desc.shape;
-    std::vector<PhysicalDim> dims;
-    if (desc.layout == Layout::plain) {
-        for (size_t axis = 0; axis < shape.rank(); ++axis) dims.push_back({Part::whole, axis, shape[axis]});
-        return dims;
-    }
-    const int64_t block = channel_block(desc.layout);
-    dims.push_back({Part::whole, 0, shape[0]});
-    if (block > 1) dims.push_back({Part::block, 1, ceil_div(shape[1], block)});
-    for (size_t axis = 2; axis < shape.rank(); ++axis) dims.push_back({Part::whole, axis, shape[axis]});
-    dims.push_back(block > 1 ? PhysicalDim{Part::lane, 1, block} : PhysicalDim{Part::whole, 1, shape[1]});
-    return dims;
-}
-
-// Strides in elements of a tensor's axes; for a blocked channel axis `block_stride` steps over a block, and the axis
-// itself over a lane.
-struct AxisStrides {
-    std::vector<int64_t> axis;
-    int64_t block_stride = 0;
-};
-
-AxisStrides axis_strides(const TensorDesc& desc) {
-    AxisStrides strides;
-    strides.axis.assign(desc.shape.rank(), 0);
-    const std::vector<PhysicalDim> dims = physical_dims(desc);
-    int64_t stride = 1;
-    for (size_t i = dims.size(); i-- > 0;) {
-        if (dims[i].part == PhysicalDim::Part::block) strides.block_stride = stride;
-        else strides.axis[dims[i].axis] = stride;
-        stride *= dims[i].extent;
-    }
-    return strides;
-}
-
 Verdict layout_refusal(const TensorDesc& operand, const TensorDesc& dst) {
-    return Verdict::no(Reason::layout, "operand " + operand.shape.text() + " " + std::string(to_string(operand.layout)) +
-                                           " for dst " + dst.shape.text() + " " + std::string(to_string(dst.layout)));
+    return Verdict::no(Reason::layout, "operand " + operand.shape.text() + " " +
+                                           std::string(to_string(operand.layout)) + " for dst " + dst.shape.text() +
+                                           " " + std::string(to_string(dst.layout)));
 }
 
 // Strides of an operand over the dst's physical dimensions, 0 where it is broadcast.
 Verdict operand_strides(const TensorDesc& operand, const TensorDesc& dst, const std::vector<PhysicalDim>& dims,
                         std::vector<int64_t>& result) {
-    if (operand.type != ElementType::f32) return Verdict::no(Reason::element_type, std::string(to_string(operand.type)));
+    if (operand.type != ElementType::f32)
+        return Verdict::no(Reason::element_type, std::string(to_string(operand.type)));
     const size_t rank = dst.shape.rank();
     const size_t missing = rank - std::min(rank, operand.shape.rank());
-    if (operand.shape.rank() > rank) return Verdict::no(Reason::shape, "operand " + operand.shape.text() + " has a higher rank than dst");
+    if (operand.shape.rank() > rank)
+        return Verdict::no(Reason::shape, "operand " + operand.shape.text() + " has a higher rank than dst");
     if (operand.layout != Layout::plain && missing != 0) return layout_refusal(operand, dst);
     for (size_t axis = missing; axis < rank; ++axis)
         if (operand.shape[axis - missing] != dst.shape[axis] && operand.shape[axis - missing] != 1)
-            return Verdict::no(Reason::shape, "operand " + operand.shape.text() + " does not broadcast to " + dst.shape.text());
+            return Verdict::no(Reason::shape,
+                               "operand " + operand.shape.text() + " does not broadcast to " + dst.shape.text());
     const AxisStrides strides = axis_strides(operand);
     const int64_t dst_block = channel_block(dst.layout);
     for (const PhysicalDim& dim : dims) {
@@ -75,7 +37,8 @@ Verdict operand_strides(const TensorDesc& operand, const TensorDesc& dst, const 
             stride = strides.axis[dim.axis - missing];
             const bool blocked_channel = channel_block(operand.layout) > 1 && dim.axis == 1;
             if (blocked_channel && channel_block(operand.layout) != dst_block) return layout_refusal(operand, dst);
-            if (dim.part == PhysicalDim::Part::block) stride = blocked_channel ? strides.block_stride : stride * dst_block;
+            if (dim.part == PhysicalDim::Part::block)
+                stride = blocked_channel ? strides.block_stride : stride * dst_block;
         }
         result.push_back(dim.extent == 1 ? 0 : stride);
     }
@@ -88,8 +51,10 @@ int64_t merged_stride(const std::vector<int64_t>& strides, const std::vector<Phy
     int64_t inner_stride = 0;
     for (size_t i = dims.size(); i-- > first;) {
         if (dims[i].extent == 1) continue;
-        if (inner_extent == 1) inner_stride = strides[i];
-        else if (strides[i] != inner_stride * inner_extent) return -1;
+        if (inner_extent == 1)
+            inner_stride = strides[i];
+        else if (strides[i] != inner_stride * inner_extent)
+            return -1;
         inner_extent *= dims[i].extent;
     }
     return inner_stride;
@@ -109,12 +74,16 @@ void merge_rows(const std::vector<PhysicalDim>& dims, size_t row_dims, const std
         bool mergeable = !binding.row_extents.empty();
         for (size_t k = 0; mergeable && k < strides.size(); ++k)
             mergeable = binding.operands[k].row_strides.back() == strides[k][i] * extent;
-        if (!mergeable) binding.row_extents.push_back(extent);
-        else binding.row_extents.back() *= extent;
+        if (!mergeable)
+            binding.row_extents.push_back(extent);
+        else
+            binding.row_extents.back() *= extent;
         for (size_t k = 0; k < strides.size(); ++k) {
             std::vector<int64_t>& rows = binding.operands[k].row_strides;
-            if (mergeable) rows.back() = strides[k][i];
-            else rows.push_back(strides[k][i]);
+            if (mergeable)
+                rows.back() = strides[k][i];
+            else
+                rows.push_back(strides[k][i]);
         }
     }
     if (binding.row_extents.empty()) {
@@ -138,7 +107,8 @@ Verdict TileBinding::make(const TensorDesc& dst, const std::vector<TensorDesc>& 
                           TileBinding& binding) {
     if (dst.type != ElementType::f32) return Verdict::no(Reason::element_type, std::string(to_string(dst.type)));
     if (dst.layout != Layout::plain && dst.shape.rank() < 3)
-        return Verdict::no(Reason::layout, std::string(to_string(dst.layout)) + " of rank " + std::to_string(dst.shape.rank()));
+        return Verdict::no(Reason::layout,
+                           std::string(to_string(dst.layout)) + " of rank " + std::to_string(dst.shape.rank()));
     binding = {};
     const std::vector<PhysicalDim> dims = physical_dims(dst);
     const size_t row_dims = first_col_dim(dst, dims.size(), inner_dims);
@@ -148,7 +118,8 @@ Verdict TileBinding::make(const TensorDesc& dst, const std::vector<TensorDesc>& 
         if (Verdict verdict = operand_strides(operands[k], dst, dims, strides[k]); !verdict) return verdict;
         const int64_t col_stride = merged_stride(strides[k], dims, row_dims);
         if (col_stride != 0 && col_stride != 1)
-            return Verdict::no(Reason::layout, "operand " + operands[k].shape.text() + " is not contiguous over the columns");
+            return Verdict::no(Reason::layout,
+                               "operand " + operands[k].shape.text() + " is not contiguous over the columns");
         binding.operands.push_back({col_stride, {}});
     }
     merge_rows(dims, row_dims, strides, binding);

@@ -25,12 +25,18 @@ struct Node {
 
 std::optional<Post> as_post(MicroOp op) {
     switch (op) {
-        case MicroOp::relu: return Post::relu;
-        case MicroOp::clip: return Post::clip;
-        case MicroOp::leaky_relu: return Post::leaky_relu;
-        case MicroOp::hard_sigmoid: return Post::hard_sigmoid;
-        case MicroOp::hard_swish: return Post::hard_swish;
-        default: return std::nullopt;
+        case MicroOp::relu:
+            return Post::relu;
+        case MicroOp::clip:
+            return Post::clip;
+        case MicroOp::leaky_relu:
+            return Post::leaky_relu;
+        case MicroOp::hard_sigmoid:
+            return Post::hard_sigmoid;
+        case MicroOp::hard_swish:
+            return Post::hard_swish;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -40,42 +46,75 @@ bool takes_post(MicroOp op) {
 
 MicroOp micro_op(Opcode op) {
     switch (op) {
-        case Opcode::add: return MicroOp::add;
-        case Opcode::sub: return MicroOp::sub;
-        case Opcode::mul: return MicroOp::mul;
-        case Opcode::div: return MicroOp::div;
-        case Opcode::max: return MicroOp::max;
-        case Opcode::min: return MicroOp::min;
-        case Opcode::pow: return MicroOp::pow;
-        case Opcode::neg: return MicroOp::neg;
-        case Opcode::abs: return MicroOp::abs;
-        case Opcode::sqrt: return MicroOp::sqrt;
-        case Opcode::reciprocal: return MicroOp::reciprocal;
-        case Opcode::exp: return MicroOp::exp;
-        case Opcode::log: return MicroOp::log;
-        case Opcode::erf: return MicroOp::erf;
-        case Opcode::tanh: return MicroOp::tanh;
-        case Opcode::sigmoid: return MicroOp::sigmoid;
-        case Opcode::relu: return MicroOp::relu;
-        case Opcode::floor: return MicroOp::floor;
-        case Opcode::ceil: return MicroOp::ceil;
-        case Opcode::round: return MicroOp::round;
-        case Opcode::sin: return MicroOp::sin;
-        case Opcode::cos: return MicroOp::cos;
-        case Opcode::softplus: return MicroOp::softplus;
-        case Opcode::gelu: return MicroOp::gelu;
-        case Opcode::gelu_tanh: return MicroOp::gelu_tanh;
-        case Opcode::clip: return MicroOp::clip;
-        case Opcode::leaky_relu: return MicroOp::leaky_relu;
-        case Opcode::hard_sigmoid: return MicroOp::hard_sigmoid;
-        case Opcode::hard_swish: return MicroOp::hard_swish;
-        case Opcode::silu: return MicroOp::silu;
-        case Opcode::elu: return MicroOp::elu;
-        case Opcode::bf16_round: return MicroOp::bf16_round;
+        case Opcode::add:
+            return MicroOp::add;
+        case Opcode::sub:
+            return MicroOp::sub;
+        case Opcode::mul:
+            return MicroOp::mul;
+        case Opcode::div:
+            return MicroOp::div;
+        case Opcode::max:
+            return MicroOp::max;
+        case Opcode::min:
+            return MicroOp::min;
+        case Opcode::pow:
+            return MicroOp::pow;
+        case Opcode::neg:
+            return MicroOp::neg;
+        case Opcode::abs:
+            return MicroOp::abs;
+        case Opcode::sqrt:
+            return MicroOp::sqrt;
+        case Opcode::reciprocal:
+            return MicroOp::reciprocal;
+        case Opcode::exp:
+            return MicroOp::exp;
+        case Opcode::log:
+            return MicroOp::log;
+        case Opcode::erf:
+            return MicroOp::erf;
+        case Opcode::tanh:
+            return MicroOp::tanh;
+        case Opcode::sigmoid:
+            return MicroOp::sigmoid;
+        case Opcode::relu:
+            return MicroOp::relu;
+        case Opcode::floor:
+            return MicroOp::floor;
+        case Opcode::ceil:
+            return MicroOp::ceil;
+        case Opcode::round:
+            return MicroOp::round;
+        case Opcode::sin:
+            return MicroOp::sin;
+        case Opcode::cos:
+            return MicroOp::cos;
+        case Opcode::softplus:
+            return MicroOp::softplus;
+        case Opcode::gelu:
+            return MicroOp::gelu;
+        case Opcode::gelu_tanh:
+            return MicroOp::gelu_tanh;
+        case Opcode::clip:
+            return MicroOp::clip;
+        case Opcode::leaky_relu:
+            return MicroOp::leaky_relu;
+        case Opcode::hard_sigmoid:
+            return MicroOp::hard_sigmoid;
+        case Opcode::hard_swish:
+            return MicroOp::hard_swish;
+        case Opcode::silu:
+            return MicroOp::silu;
+        case Opcode::elu:
+            return MicroOp::elu;
+        case Opcode::bf16_round:
+            return MicroOp::bf16_round;
         case Opcode::load:
         case Opcode::imm:
         case Opcode::mul_add:
-        case Opcode::pow_imm: break;
+        case Opcode::pow_imm:
+            break;
     }
     throw InternalError("no micro-operation for " + std::string(to_string(op)));
 }
@@ -145,7 +184,9 @@ private:
         return value.kind == Node::Kind::constant ||
                (value.kind == Node::Kind::operand && scalar_[static_cast<size_t>(value.operand)]);
     }
-    bool is_external(int id) const { return node(id).kind == Node::Kind::anchor || node(id).kind == Node::Kind::operand; }
+    bool is_external(int id) const {
+        return node(id).kind == Node::Kind::anchor || node(id).kind == Node::Kind::operand;
+    }
     bool is_operation(int id) const { return node(id).kind == Node::Kind::operation; }
 
     void count_uses() {
@@ -199,7 +240,9 @@ private:
     void number_constants() {
         for (size_t id = 0; id < nodes_.size(); ++id) {
             if (nodes_[id].kind != Node::Kind::constant || nodes_[id].uses == 0) continue;
-            const auto same = [&](float value) { return std::bit_cast<uint32_t>(value) == std::bit_cast<uint32_t>(nodes_[id].x); };
+            const auto same = [&](float value) {
+                return std::bit_cast<uint32_t>(value) == std::bit_cast<uint32_t>(nodes_[id].x);
+            };
             const auto at = std::find_if(code_.constants.begin(), code_.constants.end(), same);
             nodes_[id].operand = static_cast<int>(at - code_.constants.begin());
             if (at == code_.constants.end()) code_.constants.push_back(nodes_[id].x);
@@ -221,12 +264,16 @@ private:
         const Node& value = node(id);
         if (is_external(id)) last_external_read_ = code_.steps.size();
         switch (value.kind) {
-            case Node::Kind::anchor: code_.anchor_used = true; return TileCode::anchor_place;
+            case Node::Kind::anchor:
+                code_.anchor_used = true;
+                return TileCode::anchor_place;
             case Node::Kind::operand:
                 code_.operand_used[static_cast<size_t>(value.operand)] = true;
                 return code_.operand_place(value.operand);
-            case Node::Kind::constant: return code_.constant_place(value.operand);
-            case Node::Kind::operation: break;
+            case Node::Kind::constant:
+                return code_.constant_place(value.operand);
+            case Node::Kind::operation:
+                break;
         }
         return places_[static_cast<size_t>(id)];
     }
@@ -241,7 +288,8 @@ private:
     void append(TileFunction function, int dst, std::array<int, 3> sources, float x, float y) {
         HEADWAY_CHECK(function != nullptr);
         const auto narrow = [](int place) { return static_cast<uint16_t>(std::max(place, 0)); };
-        code_.steps.push_back({function, narrow(dst), narrow(sources[0]), narrow(sources[1]), narrow(sources[2]), x, y});
+        code_.steps.push_back(
+            {function, narrow(dst), narrow(sources[0]), narrow(sources[1]), narrow(sources[2]), x, y});
     }
 
     // A scalar spread over a slot of its own, for the rare pass that has no form for it.
@@ -286,8 +334,10 @@ private:
             if (scalar(0)) sources[0] = spread(value.args[0]);
             return Form::vv;
         }
-        if (scalar(0) && scalar(1)) sources[0] = spread(value.args[0]);
-        else if (scalar(0)) return Form::sv;
+        if (scalar(0) && scalar(1))
+            sources[0] = spread(value.args[0]);
+        else if (scalar(0))
+            return Form::sv;
         return scalar(1) ? Form::vs : Form::vv;
     }
 

@@ -10,11 +10,39 @@ namespace headway {
 
 enum class MicroOp : uint8_t {
     copy,
-    add, sub, mul, div, max, min, pow,
+    add,
+    sub,
+    mul,
+    div,
+    max,
+    min,
+    pow,
     fma,  // a * b + c
-    neg, abs, sqrt, reciprocal, exp, log, erf, tanh, sigmoid, relu,
-    floor, ceil, round, sin, cos, softplus, gelu, gelu_tanh,
-    clip, leaky_relu, hard_sigmoid, hard_swish, silu, elu, bf16_round,
+    neg,
+    abs,
+    sqrt,
+    reciprocal,
+    exp,
+    log,
+    erf,
+    tanh,
+    sigmoid,
+    relu,
+    floor,
+    ceil,
+    round,
+    sin,
+    cos,
+    softplus,
+    gelu,
+    gelu_tanh,
+    clip,
+    leaky_relu,
+    hard_sigmoid,
+    hard_swish,
+    silu,
+    elu,
+    bf16_round,
     count,
 };
 
@@ -32,7 +60,8 @@ enum class ExpKind : uint8_t { poly6, poly4, libm, count };
 
 struct TileOps {
     int lanes = 0;
-    TileFunction functions[static_cast<int>(MicroOp::count)][static_cast<int>(Form::count)][static_cast<int>(Post::count)] = {};
+    TileFunction functions[static_cast<int>(MicroOp::count)][static_cast<int>(Form::count)]
+                          [static_cast<int>(Post::count)] = {};
     // exp, sigmoid, silu, tanh with another ExpKind than poly6.
     TileFunction exp_functions[static_cast<int>(ExpKind::count)][static_cast<int>(MicroOp::count)] = {};
 
@@ -44,10 +73,18 @@ struct TileOps {
     }
 };
 
-namespace baseline { const TileOps& tile_ops(); }
-namespace avx2 { const TileOps& tile_ops(); }
-namespace avx512 { const TileOps& tile_ops(); }
-namespace emulated512 { const TileOps& tile_ops(); }  // linked into tests only
+namespace baseline {
+const TileOps& tile_ops();
+}
+namespace avx2 {
+const TileOps& tile_ops();
+}
+namespace avx512 {
+const TileOps& tile_ops();
+}
+namespace emulated512 {
+const TileOps& tile_ops();
+}  // namespace emulated512
 
 const TileOps& tile_ops_of(Isa isa);
 

@@ -67,55 +67,128 @@ HEADWAY_INLINE vf bf16_nearest(vf a) {
     return load(buffer);
 }
 
-struct Add { HEADWAY_INLINE vf of(vf a, vf b) { return a + b; } };
-struct Sub { HEADWAY_INLINE vf of(vf a, vf b) { return a - b; } };
-struct Mul { HEADWAY_INLINE vf of(vf a, vf b) { return a * b; } };
-struct Div { HEADWAY_INLINE vf of(vf a, vf b) { return a / b; } };
-struct Max { HEADWAY_INLINE vf of(vf a, vf b) { return max_nan(a, b); } };
-struct Min { HEADWAY_INLINE vf of(vf a, vf b) { return min_nan(a, b); } };
-struct Pow { HEADWAY_INLINE vf of(vf a, vf b) { return pow_by_lane(a, b); } };
-
-struct Copy { HEADWAY_INLINE vf of(vf v, float, float) { return v; } };
-struct Relu { HEADWAY_INLINE vf of(vf v, float, float) { return relu(v); } };
-struct Clip { HEADWAY_INLINE vf of(vf v, float x, float y) { return clip(v, x, y); } };
-struct LeakyRelu { HEADWAY_INLINE vf of(vf v, float x, float) { return leaky_relu(v, x); } };
-struct HardSigmoid { HEADWAY_INLINE vf of(vf v, float x, float y) { return hard_sigmoid(v, x, y); } };
-struct HardSwish { HEADWAY_INLINE vf of(vf v, float, float) { return hard_swish(v); } };
-struct Neg { HEADWAY_INLINE vf of(vf v, float, float) { return v * broadcast(-1.0F); } };
-struct Abs { HEADWAY_INLINE vf of(vf v, float, float) { return abs(v); } };
-struct Sqrt { HEADWAY_INLINE vf of(vf v, float, float) { return sqrt(v); } };
-struct Reciprocal { HEADWAY_INLINE vf of(vf v, float, float) { return broadcast(1.0F) / v; } };
-struct Floor { HEADWAY_INLINE vf of(vf v, float, float) { return floor(v); } };
-struct Ceil { HEADWAY_INLINE vf of(vf v, float, float) { return ceil(v); } };
-struct Round { HEADWAY_INLINE vf of(vf v, float, float) { return round_even(v); } };
-struct Log { HEADWAY_INLINE vf of(vf v, float, float) { return log(v); } };
-struct Erf { HEADWAY_INLINE vf of(vf v, float, float) { return erf(v); } };
-struct Softplus { HEADWAY_INLINE vf of(vf v, float, float) { return softplus(v); } };
-struct Gelu { HEADWAY_INLINE vf of(vf v, float, float) { return gelu(v); } };
-struct GeluTanh { HEADWAY_INLINE vf of(vf v, float, float) { return gelu_tanh(v); } };
-struct Elu { HEADWAY_INLINE vf of(vf v, float x, float) { return elu(v, x); } };
-struct Bf16Round { HEADWAY_INLINE vf of(vf v, float, float) { return bf16_nearest(v); } };
-struct Sin { HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<sinf>(v); } };
-struct Cos { HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<cosf>(v); } };
-template <class Poly> struct Exp { HEADWAY_INLINE vf of(vf v, float, float) { return exp<Poly>(v); } };
-template <class Poly> struct Tanh { HEADWAY_INLINE vf of(vf v, float, float) { return tanh<Poly>(v); } };
-template <class Poly> struct Sigmoid { HEADWAY_INLINE vf of(vf v, float, float) { return sigmoid<Poly>(v); } };
-template <class Poly> struct Silu { HEADWAY_INLINE vf of(vf v, float, float) { return silu<Poly>(v); } };
-struct ExpLibm { HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<expf>(v); } };
-struct TanhLibm { HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<tanhf>(v); } };
-struct SigmoidLibm {
-    HEADWAY_INLINE vf of(vf v, float, float) {
-        return broadcast(1.0F) / (broadcast(1.0F) + by_lane<expf>(zero() - v));
-    }
+struct Add {
+    HEADWAY_INLINE vf of(vf a, vf b) { return a + b; }
 };
-struct SiluLibm { HEADWAY_INLINE vf of(vf v, float x, float y) { return v * SigmoidLibm::of(v, x, y); } };
+struct Sub {
+    HEADWAY_INLINE vf of(vf a, vf b) { return a - b; }
+};
+struct Mul {
+    HEADWAY_INLINE vf of(vf a, vf b) { return a * b; }
+};
+struct Div {
+    HEADWAY_INLINE vf of(vf a, vf b) { return a / b; }
+};
+struct Max {
+    HEADWAY_INLINE vf of(vf a, vf b) { return max_nan(a, b); }
+};
+struct Min {
+    HEADWAY_INLINE vf of(vf a, vf b) { return min_nan(a, b); }
+};
+struct Pow {
+    HEADWAY_INLINE vf of(vf a, vf b) { return pow_by_lane(a, b); }
+};
+
+struct Copy {
+    HEADWAY_INLINE vf of(vf v, float, float) { return v; }
+};
+struct Relu {
+    HEADWAY_INLINE vf of(vf v, float, float) { return relu(v); }
+};
+struct Clip {
+    HEADWAY_INLINE vf of(vf v, float x, float y) { return clip(v, x, y); }
+};
+struct LeakyRelu {
+    HEADWAY_INLINE vf of(vf v, float x, float) { return leaky_relu(v, x); }
+};
+struct HardSigmoid {
+    HEADWAY_INLINE vf of(vf v, float x, float y) { return hard_sigmoid(v, x, y); }
+};
+struct HardSwish {
+    HEADWAY_INLINE vf of(vf v, float, float) { return hard_swish(v); }
+};
+struct Neg {
+    HEADWAY_INLINE vf of(vf v, float, float) { return v * broadcast(-1.0F); }
+};
+struct Abs {
+    HEADWAY_INLINE vf of(vf v, float, float) { return abs(v); }
+};
+struct Sqrt {
+    HEADWAY_INLINE vf of(vf v, float, float) { return sqrt(v); }
+};
+struct Reciprocal {
+    HEADWAY_INLINE vf of(vf v, float, float) { return broadcast(1.0F) / v; }
+};
+struct Floor {
+    HEADWAY_INLINE vf of(vf v, float, float) { return floor(v); }
+};
+struct Ceil {
+    HEADWAY_INLINE vf of(vf v, float, float) { return ceil(v); }
+};
+struct Round {
+    HEADWAY_INLINE vf of(vf v, float, float) { return round_even(v); }
+};
+struct Log {
+    HEADWAY_INLINE vf of(vf v, float, float) { return log(v); }
+};
+struct Erf {
+    HEADWAY_INLINE vf of(vf v, float, float) { return erf(v); }
+};
+struct Softplus {
+    HEADWAY_INLINE vf of(vf v, float, float) { return softplus(v); }
+};
+struct Gelu {
+    HEADWAY_INLINE vf of(vf v, float, float) { return gelu(v); }
+};
+struct GeluTanh {
+    HEADWAY_INLINE vf of(vf v, float, float) { return gelu_tanh(v); }
+};
+struct Elu {
+    HEADWAY_INLINE vf of(vf v, float x, float) { return elu(v, x); }
+};
+struct Bf16Round {
+    HEADWAY_INLINE vf of(vf v, float, float) { return bf16_nearest(v); }
+};
+struct Sin {
+    HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<sinf>(v); }
+};
+struct Cos {
+    HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<cosf>(v); }
+};
+template <class Poly>
+struct Exp {
+    HEADWAY_INLINE vf of(vf v, float, float) { return exp<Poly>(v); }
+};
+template <class Poly>
+struct Tanh {
+    HEADWAY_INLINE vf of(vf v, float, float) { return tanh<Poly>(v); }
+};
+template <class Poly>
+struct Sigmoid {
+    HEADWAY_INLINE vf of(vf v, float, float) { return sigmoid<Poly>(v); }
+};
+template <class Poly>
+struct Silu {
+    HEADWAY_INLINE vf of(vf v, float, float) { return silu<Poly>(v); }
+};
+struct ExpLibm {
+    HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<expf>(v); }
+};
+struct TanhLibm {
+    HEADWAY_INLINE vf of(vf v, float, float) { return by_lane<tanhf>(v); }
+};
+struct SigmoidLibm {
+    HEADWAY_INLINE vf of(vf v, float, float) { return broadcast(1.0F) / (broadcast(1.0F) + by_lane<expf>(zero() - v)); }
+};
+struct SiluLibm {
+    HEADWAY_INLINE vf of(vf v, float x, float y) { return v * SigmoidLibm::of(v, x, y); }
+};
 
 // Cheap passes are unrolled to hide the loop; in expensive ones two vectors already fill the registers.
 template <class Op, int unroll>
 void unary_pass(float* dst, const float* a, const float*, const float*, float x, float y, int64_t count) {
-    for_vectors<unroll>(count, [&](auto access, int64_t i, int n) {
-        access.write(dst + i, Op::of(access.read(a + i, n), x, y), n);
-    });
+    for_vectors<unroll>(
+        count, [&](auto access, int64_t i, int n) { access.write(dst + i, Op::of(access.read(a + i, n), x, y), n); });
 }
 
 void spread_pass(float* dst, const float* a, const float*, const float*, float, float, int64_t count) {

@@ -10,9 +10,12 @@ namespace headway {
 
 const TileOps& tile_ops_of(Isa isa) {
     switch (isa) {
-        case Isa::baseline: return baseline::tile_ops();
-        case Isa::avx2: return avx2::tile_ops();
-        case Isa::avx512: return avx512::tile_ops();
+        case Isa::baseline:
+            return baseline::tile_ops();
+        case Isa::avx2:
+            return avx2::tile_ops();
+        case Isa::avx512:
+            return avx512::tile_ops();
     }
     return baseline::tile_ops();
 }
@@ -57,7 +60,8 @@ TileProgram::Impl::Impl(const Program& program, const TensorDesc& dst, const std
 }
 
 // Pointers at (row, col), and the strides over the innermost row dimension.
-void TileProgram::Impl::set_operands(TileRectangle& area, const std::byte* const* operands, int64_t row, int64_t col) const {
+void TileProgram::Impl::set_operands(TileRectangle& area, const std::byte* const* operands, int64_t row,
+                                     int64_t col) const {
     for (size_t k = 0; k < binding.operands.size(); ++k) {
         const TileBinding::Operand& operand = binding.operands[k];
         int64_t offset = col * operand.col_stride;
@@ -79,14 +83,16 @@ void TileProgram::Impl::apply_rectangle(TileRectangle& area) const {
         area.cols *= area.rows;
         area.rows = 1;
     }
-    if (area.rows == 1 || area.cols * 2 > short_tile) run_long_rows(long_code, long_tile, area);
-    else run_short_rows(short_code, short_tile, area);
+    if (area.rows == 1 || area.cols * 2 > short_tile)
+        run_long_rows(long_code, long_tile, area);
+    else
+        run_short_rows(short_code, short_tile, area);
 }
 
 // Rows whose channels, where the dst is blocked, are all real or all in the last block.
-void TileProgram::Impl::apply_channel_block(const std::byte* const* operands, const float* anchor, int64_t anchor_stride,
-                                            int64_t row, int64_t row_count, int64_t col, int64_t col_count,
-                                            float* const* dst) const {
+void TileProgram::Impl::apply_channel_block(const std::byte* const* operands, const float* anchor,
+                                            int64_t anchor_stride, int64_t row, int64_t row_count, int64_t col,
+                                            int64_t col_count, float* const* dst) const {
     const int64_t inner = binding.row_extents.back();
     for (int64_t done = 0; done < row_count;) {
         TileRectangle area;

@@ -16,7 +16,7 @@
 namespace headway {
 
 struct TileOptions {
-    int64_t tile = 1024;               // elements that a pass of the interpreter covers
+    int64_t tile = 1024;  // elements that a pass of the interpreter covers
     ExpKind exp = ExpKind::poly6;
 };
 

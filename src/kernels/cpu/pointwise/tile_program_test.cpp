@@ -25,7 +25,8 @@ std::vector<IsaCase> isa_cases() {
             {"avx512", avx512::tile_ops, runs_here(Isa::avx512)}};
 }
 
-// Offset of a logical index (n, c, spatial...) in a tensor's memory; the index is broadcast to its shape from the right.
+// Offset of a logical index (n, c, spatial...) in a tensor's memory; the index is broadcast to its shape from the
+// right.
 int64_t offset_of(const TensorDesc& desc, const std::vector<int64_t>& index) {
     const size_t rank = desc.shape.rank();
     const size_t skip = index.size() - rank;
@@ -82,7 +83,8 @@ void check(const Case& test, const TileOps& ops, int64_t rows, int64_t cols, boo
     const std::vector<float> anchor = random_values(test.dst, 1);
     std::vector<std::vector<float>> values;
     std::vector<const std::byte*> pointers;
-    for (size_t k = 0; k < test.operands.size(); ++k) values.push_back(random_values(test.operands[k], static_cast<uint32_t>(k) + 2));
+    for (size_t k = 0; k < test.operands.size(); ++k)
+        values.push_back(random_values(test.operands[k], static_cast<uint32_t>(k) + 2));
     for (const auto& value : values) pointers.push_back(reinterpret_cast<const std::byte*>(value.data()));
     const auto size = static_cast<size_t>(test.dst.physical_elements());
     std::vector<std::vector<float>> dst(program.results.size(), std::vector<float>(size, -77));
@@ -129,21 +131,27 @@ void check_everywhere(const Case& test) {
 
 TensorDesc desc(Shape shape, Layout layout = Layout::plain) { return {ElementType::f32, std::move(shape), layout}; }
 
-const char* const three_operands = "r1=load 0; r2=load 1; r3=load 2; r0=mul r0 r1; r0=add r0 r2; r0=relu r0; r0=sub r0 r3 -> r0";
+const char* const three_operands =
+    "r1=load 0; r2=load 1; r3=load 2; r0=mul r0 r1; r0=add r0 r2; r0=relu r0; r0=sub r0 r3 -> r0";
 
 TEST(TileProgram, ChannelAndFullOperandsInEveryLayout) {
     for (Layout layout : {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c})
         for (int64_t channels : {1, 3, 17, 24, 32}) {
             const TensorDesc dst = desc({2, channels, 5, 7}, layout);
             check_everywhere({three_operands, dst, {desc({channels, 1, 1}), dst, desc({1})}, 2});
-            check_everywhere({three_operands, dst, {desc({2, channels, 1, 1}), desc({1, 1, 5, 7}), dst}, layout == Layout::plain ? 1 : 2});
+            check_everywhere({three_operands,
+                              dst,
+                              {desc({2, channels, 1, 1}), desc({1, 1, 5, 7}), dst},
+                              layout == Layout::plain ? 1 : 2});
         }
 }
 
 TEST(TileProgram, OperandsInTheLayoutOfTheDst) {
     for (Layout layout : {Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
         const TensorDesc dst = desc({2, 20, 3, 4}, layout);
-        check_everywhere({three_operands, dst, {desc({2, 20, 1, 1}, layout), desc({1, 20, 3, 4}, layout), desc({1, 1, 1, 4}, layout)}});
+        check_everywhere({three_operands,
+                          dst,
+                          {desc({2, 20, 1, 1}, layout), desc({1, 20, 3, 4}, layout), desc({1, 1, 1, 4}, layout)}});
     }
 }
 
@@ -170,8 +178,10 @@ TEST(TileProgram, ResultsThatAreInputsOrConstants) {
     check_everywhere({"-> r0", dst, {}});
     check_everywhere({"r1=load 0; r2=load 1; r3=imm 4 -> r1 r2 r3 r0", dst, operands});
     check_everywhere({"r1=load 1; r2=add r0 r1; r3=mul r2 r0 -> r2 r3 r2", dst, operands});
-    check_everywhere({"r1=imm 2; r2=imm 3; r3=mul r1 r2; r4=neg r1; r5=sub r1 r2; r0=add r5 r4 -> r3 r0", dst, operands});
-    check_everywhere({"r1=load 0; r2=imm 3; r3=mul r1 r2; r3=add r3 r2; r4=div r2 r1; r0=mul r4 r3 -> r0", dst, operands});
+    check_everywhere(
+        {"r1=imm 2; r2=imm 3; r3=mul r1 r2; r4=neg r1; r5=sub r1 r2; r0=add r5 r4 -> r3 r0", dst, operands});
+    check_everywhere(
+        {"r1=load 0; r2=imm 3; r3=mul r1 r2; r3=add r3 r2; r4=div r2 r1; r0=mul r4 r3 -> r0", dst, operands});
 }
 
 // Every operation, as the last one and followed by every function that may be merged into it.
@@ -179,21 +189,25 @@ TEST(TileProgram, EveryOperationAndMerge) {
     const TensorDesc dst = desc({1, 19, 2, 3}, Layout::nhwc);
     const std::vector<TensorDesc> operands{desc({19, 1, 1}), dst, desc({})};
     const std::string loads = "r1=load 0; r2=load 1; r3=load 2; r4=imm 1.5; ";
-    for (const char* after : {"", "; r0=relu r0", "; r0=clip r0 -1 2", "; r0=leaky_relu r0 0.1", "; r0=hard_sigmoid r0 0.2 0.5",
-                              "; r0=hard_swish r0", "; r0=mul_add r0 2 1", "; r0=tanh r0"}) {
+    for (const char* after :
+         {"", "; r0=relu r0", "; r0=clip r0 -1 2", "; r0=leaky_relu r0 0.1", "; r0=hard_sigmoid r0 0.2 0.5",
+          "; r0=hard_swish r0", "; r0=mul_add r0 2 1", "; r0=tanh r0"}) {
         for (const char* op : {"add", "sub", "mul", "max", "min"})
             for (const char* args : {"r0 r1", "r2 r0", "r0 r3", "r3 r0", "r4 r0", "r0 r4", "r0 r0"})
                 check_everywhere({loads + "r0=" + op + " " + args + after + " -> r0", dst, operands});
-        for (const char* args : {"r0 r1; r0=add r0 r2", "r0 r3; r0=add r2 r0", "r4 r0; r0=add r0 r3", "r0 r1; r0=add r0 r4", "r3 r4; r0=add r0 r1"})
+        for (const char* args : {"r0 r1; r0=add r0 r2", "r0 r3; r0=add r2 r0", "r4 r0; r0=add r0 r3",
+                                 "r0 r1; r0=add r0 r4", "r3 r4; r0=add r0 r1"})
             check_everywhere({loads + "r0=mul " + args + after + " -> r0", dst, operands});
     }
-    for (const char* op : {"neg", "abs", "exp", "erf", "tanh", "sigmoid", "relu", "floor", "ceil", "round", "sin", "cos", "softplus",
-                           "gelu", "gelu_tanh", "hard_swish", "silu"})
+    for (const char* op : {"neg", "abs", "exp", "erf", "tanh", "sigmoid", "relu", "floor", "ceil", "round", "sin",
+                           "cos", "softplus", "gelu", "gelu_tanh", "hard_swish", "silu"})
         check_everywhere({loads + "r0=" + op + " r0 -> r0", dst, operands});
-    for (const char* op : {"clip r0 -1 1", "leaky_relu r0 0.3", "hard_sigmoid r0 0.2 0.5", "mul_add r0 2 3", "elu r0 1.5",
-                           "pow_imm r0 2", "pow_imm r0 3", "pow_imm r0 1", "pow_imm r0 -1", "bf16_round r0", "reciprocal r0"})
+    for (const char* op :
+         {"clip r0 -1 1", "leaky_relu r0 0.3", "hard_sigmoid r0 0.2 0.5", "mul_add r0 2 3", "elu r0 1.5",
+          "pow_imm r0 2", "pow_imm r0 3", "pow_imm r0 1", "pow_imm r0 -1", "bf16_round r0", "reciprocal r0"})
         check_everywhere({loads + "r0=" + op + " -> r0", dst, operands});
-    for (const char* op : {"sqrt r1", "log r1", "pow r1 r0", "pow_imm r1 0.5", "pow_imm r1 -0.5", "pow_imm r1 1.7", "pow r1 r4", "div r0 r1", "div r4 r1"})
+    for (const char* op : {"sqrt r1", "log r1", "pow r1 r0", "pow_imm r1 0.5", "pow_imm r1 -0.5", "pow_imm r1 1.7",
+                           "pow r1 r4", "div r0 r1", "div r4 r1"})
         check_everywhere({loads + "r1=abs r1; r1=add r1 r4; r0=" + op + " -> r0", dst, operands});
 }
 
@@ -260,12 +274,17 @@ TEST(TileProgram, NanAndInfinity) {
         if (!isa.runs) continue;
         SCOPED_TRACE(isa.name);
         const TileOps& ops = isa.ops();
-        for (const char* op : {"neg r0", "abs r0", "sqrt r0", "exp r0", "log r0", "erf r0", "tanh r0", "sigmoid r0", "relu r0", "floor r0",
-                               "softplus r0", "gelu r0", "gelu_tanh r0", "clip r0 0 6", "leaky_relu r0 0.1", "hard_sigmoid r0 0.2 0.5",
-                               "hard_swish r0", "silu r0", "elu r0 1", "pow_imm r0 2", "bf16_round r0", "mul_add r0 1 1", "max r0 r1",
-                               "max r1 r0", "min r0 r1", "min r1 r0"})
+        for (const char* op : {"neg r0",        "abs r0",         "sqrt r0",           "exp r0",
+                               "log r0",        "erf r0",         "tanh r0",           "sigmoid r0",
+                               "relu r0",       "floor r0",       "softplus r0",       "gelu r0",
+                               "gelu_tanh r0",  "clip r0 0 6",    "leaky_relu r0 0.1", "hard_sigmoid r0 0.2 0.5",
+                               "hard_swish r0", "silu r0",        "elu r0 1",          "pow_imm r0 2",
+                               "bf16_round r0", "mul_add r0 1 1", "max r0 r1",         "max r1 r0",
+                               "min r0 r1",     "min r1 r0"})
             EXPECT_TRUE(std::isnan(run_one(ops, std::string("r1=load 0; r0=") + op + " -> r0", nan, 1))) << op;
-        const auto of = [&](const char* op, float x) { return run_one(ops, std::string("r0=") + op + " r0 -> r0", x, 0); };
+        const auto of = [&](const char* op, float x) {
+            return run_one(ops, std::string("r0=") + op + " r0 -> r0", x, 0);
+        };
         EXPECT_EQ(of("exp", inf), inf);
         EXPECT_EQ(of("exp", 89), inf);
         EXPECT_EQ(of("exp", -inf), 0);
@@ -295,7 +314,8 @@ TEST(TileProgram, RefusesWhatItCannotRead) {
     EXPECT_EQ(TileProgram::supports(program, dst, {desc({1, 8, 4, 4})}, 1).reason, Reason::layout);
     EXPECT_EQ(TileProgram::supports(program, dst, {desc({1, 8, 4, 4}, Layout::nchw8c)}, 1).reason, Reason::layout);
     EXPECT_EQ(TileProgram::supports(program, dst, {desc({1, 8, 4, 3}, Layout::nhwc)}, 1).reason, Reason::shape);
-    EXPECT_EQ(TileProgram::supports(program, dst, {{ElementType::i64, {1}, Layout::plain}}, 1).reason, Reason::element_type);
+    EXPECT_EQ(TileProgram::supports(program, dst, {{ElementType::i64, {1}, Layout::plain}}, 1).reason,
+              Reason::element_type);
     EXPECT_EQ(TileProgram::supports(program, desc({2, 3, 4}), {desc({3, 1})}, 2).reason, Reason::layout);
     EXPECT_TRUE(TileProgram::supports(program, desc({2, 3, 4}), {desc({3, 1})}, 1));
 }

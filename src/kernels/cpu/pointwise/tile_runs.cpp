@@ -14,7 +14,8 @@ constexpr int max_places = 1024;
 class Places {
 public:
     Places(const TileCode& code, int64_t tile) : code_(code), tile_(tile) {
-        for (size_t k = 0; k < code.constants.size(); ++k) places_[code.constant_place(static_cast<int>(k))] = &code.constants[k];
+        for (size_t k = 0; k < code.constants.size(); ++k)
+            places_[code.constant_place(static_cast<int>(k))] = &code.constants[k];
         for (int k = 0; k < code.slots; ++k) places_[code.slot_place(k)] = take_buffer();
     }
     float* take_buffer() { return arena_ + tile_ * used_++; }
@@ -23,8 +24,8 @@ public:
 
     void run(int64_t count) const {
         for (const TileCode::Step& step : code_.steps)
-            step.function(const_cast<float*>(places_[step.dst]), places_[step.a], places_[step.b], places_[step.c], step.x,
-                          step.y, count);
+            step.function(const_cast<float*>(places_[step.dst]), places_[step.a], places_[step.b], places_[step.c],
+                          step.x, step.y, count);
     }
 
 private:
@@ -40,8 +41,10 @@ int operand_count(const TileCode& code) { return static_cast<int>(code.operand_u
 // rows x cols floats, made dense.
 void gather(float* to, const float* from, int64_t rows, int64_t cols, int64_t row_stride, int64_t col_stride) {
     for (int64_t r = 0; r < rows; ++r, to += cols, from += row_stride) {
-        if (col_stride == 1) std::memcpy(to, from, static_cast<size_t>(cols) * sizeof(float));
-        else std::fill(to, to + cols, *from);
+        if (col_stride == 1)
+            std::memcpy(to, from, static_cast<size_t>(cols) * sizeof(float));
+        else
+            std::fill(to, to + cols, *from);
     }
 }
 
@@ -56,7 +59,9 @@ struct ShortInput {
 class ShortRun {
 public:
     ShortRun(const TileCode& code, int64_t tile, const TileRectangle& area)
-        : code_(code), area_(area), places_(code, tile),
+        : code_(code),
+          area_(area),
+          places_(code, tile),
           block_rows_(std::min(area.rows, std::max<int64_t>(1, tile / area.cols))) {
         if (code.anchor_used) add(TileCode::anchor_place, area.anchor, area.anchor_stride, 1);
         for (int k = 0; k < operand_count(code); ++k)

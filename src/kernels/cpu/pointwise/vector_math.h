@@ -126,7 +126,8 @@ HEADWAY_INLINE vf erf(vf x) {
     const vf p = horner(a * a, {8.33015220e-05F, -0.000813385122F, 0.00520031713F, -0.0268591431F, 0.11283692F,
                                 -0.376126349F, 0.128379166F});
     const vf near = fma(p, x, x);
-    const vf q = horner(a, {0.00021403651F, -0.00321538118F, 0.0228913296F, -0.105263978F, -0.635716677F, -1.12851489F});
+    const vf q =
+        horner(a, {0.00021403651F, -0.00321538118F, 0.0228913296F, -0.105263978F, -0.635716677F, -1.12851489F});
     const vf far = copy_sign(broadcast(1.0F) - exp_nonpositive(a * q), x);
     return select_nan(x, x, select_less(a, broadcast(0.9277F), near, far));
 }
@@ -149,7 +150,9 @@ HEADWAY_INLINE vf hard_sigmoid(vf x, float slope, float shift) {
 }
 HEADWAY_INLINE vf hard_swish(vf x) { return x * hard_sigmoid(x, 1.0F / 6.0F, 0.5F); }
 template <class Poly = Poly6>
-HEADWAY_INLINE vf silu(vf x) { return x * sigmoid<Poly>(x); }
+HEADWAY_INLINE vf silu(vf x) {
+    return x * sigmoid<Poly>(x);
+}
 HEADWAY_INLINE vf elu(vf x, float alpha) { return select_less(x, zero(), broadcast(alpha) * expm1_nonpositive(x), x); }
 HEADWAY_INLINE vf gelu(vf x) {
     const vf half = x * broadcast(0.5F);

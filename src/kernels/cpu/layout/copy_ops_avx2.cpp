@@ -1,0 +1,1 @@
+#include "kernels/cpu/layout/copy_ops_kernel.h"
