@@ -63,7 +63,7 @@ const Knob<int64_t> winograd_min_pixels{{
     .name = "conv.winograd_min_pixels",
     .help = "Smallest output height and width from which Winograd is considered by default.",
     .family = "kernel",
-    .values = {7, 1, 4, 14, 28},
+    .values = {7, 1, 4, 14, 28, 56},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "winograd_small",

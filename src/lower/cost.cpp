@@ -24,7 +24,7 @@ const Knob<int64_t> bandwidth_percent{{
     .family = "layout",
     .values = {100, 25, 50, 200, 400},
     .numerics = Numerics::reorders,
-    .witness = "conv_chain",
+    .witness = "winograd_small",
 }};
 
 double bandwidth(double bytes, const Target& target, const Route& route) {

@@ -15,7 +15,7 @@ const Knob<Word> memory_in_place{{
     .help = "Whether pointwise steps write over an operand that nobody reads again.",
     .family = "memory",
     .values = {"on", "off"},
-    .witness = "pointwise_chain",
+    .witness = "in_place",
 }};
 
 const Knob<Word> memory_plan{{

@@ -56,10 +56,10 @@ TEST_P(EveryKnob, StaysInsideTheGate) {
     const std::vector<Tensor> reference = interpret(bind(graph, {}, catalogue().ops), inputs, catalogue().ops);
     for (const Target& target : targets()) {
         const Route base = Route::parse(knob.witness_route(), catalogue().knobs);
-        const std::vector<Tensor> plain = testing::run_engine(build(graph, {}, base, target, catalogue()).plan, inputs);
+        const std::vector<Tensor> plain = testing::run_engine(build(graph, {}, base, target, catalogue()).plan, target, inputs);
         for (const std::string& value : knob.values()) {
             const Build built = build(graph, {}, base.with(knob, value), target, catalogue());
-            const std::vector<Tensor> got = testing::run_engine(built.plan, inputs);
+            const std::vector<Tensor> got = testing::run_engine(built.plan, target, inputs);
             if (knob.numerics() == Numerics::exact)
                 EXPECT_TRUE(testing::same_bits(got, plain))
                     << knob.name() << "=" << value << " on " << to_string(target.isa) << " is not exact";

@@ -30,8 +30,10 @@ inline std::vector<Tensor> random_inputs(const Graph& graph) {
     return inputs;
 }
 
-inline std::vector<Tensor> run_engine(const Plan& plan, const std::vector<Tensor>& inputs) {
-    return Context(Engine::make(plan, {}, catalogue().kernels)).run(inputs);
+inline std::vector<Tensor> run_engine(const Plan& plan, const Target& target, const std::vector<Tensor>& inputs) {
+    EngineInfo info;
+    info.target = target.text();
+    return Context(Engine::make(plan, info, catalogue().kernels)).run(inputs);
 }
 
 // Largest |got - want| / (1 + |want|) over all outputs; infinite when NaN or infinite values do not match.
