@@ -116,24 +116,19 @@ void WorkerClient::check(const std::string& engine, const std::string& data, con
     ask({{"cmd", "check"}, {"engine", engine}, {"data", data}, {"out", out}}, deadline_s);
 }
 
-BlockResult WorkerClient::block(const std::string& engine, int64_t iterations, int64_t preroll, bool per_iteration,
-                                double deadline_s) {
+std::vector<int64_t> WorkerClient::block(const std::string& engine, int64_t iterations, int64_t preroll,
+                                         bool per_iteration, double deadline_s) {
     const Json reply = ask({{"cmd", "block"},
                             {"engine", engine},
                             {"iterations", iterations},
                             {"preroll", preroll},
                             {"per_iteration", per_iteration}},
                            deadline_s);
-    BlockResult result;
-    result.ns = as<std::vector<int64_t>>(reply.value("ns", Json()));
-    result.run_delay_ns = as<int64_t>(reply.value("run_delay_ns", Json(-1)));
-    result.cpu_ns = as<int64_t>(reply.value("cpu_ns", Json(0)));
-    result.major_faults = as<int64_t>(reply.value("major_faults", Json(0)));
-    result.involuntary_switches = as<int64_t>(reply.value("involuntary_switches", Json(0)));
+    const auto ns = as<std::vector<int64_t>>(reply.value("ns", Json()));
     const size_t expected = per_iteration ? static_cast<size_t>(iterations) : 1;
-    if (result.ns.size() != expected || std::any_of(result.ns.begin(), result.ns.end(), [](int64_t ns) { return ns <= 0; }))
+    if (ns.size() != expected || std::any_of(ns.begin(), ns.end(), [](int64_t time) { return time <= 0; }))
         throw WorkerError(Failure::failed, "the worker's answer to block has no times");
-    return result;
+    return ns;
 }
 
 std::vector<StepTime> WorkerClient::profile(const std::string& engine, int64_t iterations, double deadline_s) {

@@ -35,15 +35,6 @@ struct WorkerOptions {
     const std::atomic<bool>* stop = nullptr;  // becomes true when the user wants to end
 };
 
-// What one timed block gives: nanoseconds, and what the operating system did to the worker meanwhile.
-struct BlockResult {
-    std::vector<int64_t> ns;        // one entry, or one per iteration
-    int64_t run_delay_ns = 0;       // threads waited for a CPU; -1 = not known here
-    int64_t cpu_ns = 0;             // of all threads
-    int64_t major_faults = 0;
-    int64_t involuntary_switches = 0;
-};
-
 class WorkerClient {
 public:
     // Starts the process and says hello. UserError when the program cannot be started.
@@ -51,6 +42,7 @@ public:
     ~WorkerClient();
 
     const BuilderVersion& version() const { return version_; }
+    void set_stop(const std::atomic<bool>* stop) { options_.stop = stop; }
     bool alive() const { return process_ != nullptr; }
     pid_t pid() const;
 
@@ -59,8 +51,8 @@ public:
     BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger, double deadline_s);
     void load(const std::string& engine, double deadline_s);
     void check(const std::string& engine, const std::string& data, const std::string& out, double deadline_s);
-    // `preroll` untimed iterations, then `iterations` timed ones.
-    BlockResult block(const std::string& engine, int64_t iterations, int64_t preroll, bool per_iteration, double deadline_s);
+    // `preroll` untimed iterations, then `iterations` timed ones: their nanoseconds, in one entry or one per iteration.
+    std::vector<int64_t> block(const std::string& engine, int64_t iterations, int64_t preroll, bool per_iteration, double deadline_s);
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations, double deadline_s);
     void reference(const std::string& data, const std::string& out, double deadline_s);
     void certify(const std::string& engine, const std::string& json, double deadline_s);

@@ -14,7 +14,6 @@ namespace headway {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeBinding, input, dims)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ValueBinding, input, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PortDescription, name, type, dims)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KnobDescription, name, help, family, values, numerics, scope)
 
 namespace {
 
@@ -81,6 +80,7 @@ nlohmann::json from_line(std::string_view line, const std::string& scratch) {
 HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, timing_data)
 HEADWAY_MESSAGE(OpenedModel, model_hash, target, inputs, outputs)
 HEADWAY_MESSAGE(BuilderVersion, name, version)
+HEADWAY_MESSAGE(KnobDescription, name, help, family, values, numerics, scope)
 HEADWAY_MESSAGE(BuilderDescription, knobs, sites)
 HEADWAY_MESSAGE(BuiltEngine, route, fingerprint, timing_key, bytes)
 HEADWAY_MESSAGE(StepTime, kernel, origins, ns)

@@ -34,6 +34,8 @@ void to_json(nlohmann::json& json, const OpenedModel& value);
 void from_json(const nlohmann::json& json, OpenedModel& value);
 void to_json(nlohmann::json& json, const BuilderVersion& value);
 void from_json(const nlohmann::json& json, BuilderVersion& value);
+void to_json(nlohmann::json& json, const KnobDescription& value);
+void from_json(const nlohmann::json& json, KnobDescription& value);
 void to_json(nlohmann::json& json, const BuilderDescription& value);
 void from_json(const nlohmann::json& json, BuilderDescription& value);
 void to_json(nlohmann::json& json, const BuiltEngine& value);

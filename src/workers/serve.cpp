@@ -1,16 +1,12 @@
 #include "workers/serve.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -28,27 +24,6 @@ int64_t nanoseconds(clockid_t clock) {
     ::clock_gettime(clock, &now);
     return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
-
-// What the operating system did to this process so far.
-struct Disturbance {
-    int64_t run_delay_ns = -1, cpu_ns = 0, major_faults = 0, involuntary_switches = 0;
-
-    static Disturbance now() {
-        Disturbance sum;
-        sum.cpu_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-        rusage usage{};
-        ::getrusage(RUSAGE_SELF, &usage);
-        sum.major_faults = usage.ru_majflt;
-        sum.involuntary_switches = usage.ru_nivcsw;
-        std::error_code ignored;
-        for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-            std::ifstream file(task.path() / "schedstat");
-            int64_t running = 0, waiting = 0;
-            if (file >> running >> waiting) sum.run_delay_ns = std::max<int64_t>(sum.run_delay_ns, 0) + waiting;
-        }
-        return sum;
-    }
-};
 
 // The descriptors of the protocol, kept from everything else in the process.
 class Channel {
@@ -185,19 +160,12 @@ private:
         if (preroll > 0) builder_->run(engine, preroll);
         std::vector<int64_t> ns;
         ns.reserve(each ? static_cast<size_t>(iterations) : 1);
-        const Disturbance before = Disturbance::now();
         for (int64_t done = 0; done < iterations; done += each ? 1 : iterations) {
             const int64_t begin = clock_();
             builder_->run(engine, each ? 1 : iterations);
             ns.push_back(clock_() - begin);
         }
-        const Disturbance after = Disturbance::now();
-        const bool delay_known = before.run_delay_ns >= 0 && after.run_delay_ns >= 0;
-        return {{"ns", ns},
-                {"run_delay_ns", delay_known ? after.run_delay_ns - before.run_delay_ns : -1},
-                {"cpu_ns", after.cpu_ns - before.cpu_ns},
-                {"major_faults", after.major_faults - before.major_faults},
-                {"involuntary_switches", after.involuntary_switches - before.involuntary_switches}};
+        return {{"ns", ns}};
     }
 
     std::unique_ptr<Builder> builder_;

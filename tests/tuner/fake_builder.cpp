@@ -128,11 +128,17 @@ BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engi
 void FakeBuilder::load(const std::string& engine) {
     if (loaded_.contains(engine)) return;
     const auto text = nlohmann::json::parse(read_file(engine));
-    Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0};
+    Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0, 0};
     if (loaded.faults.contains("crash_load")) std::abort();
     const char* padding = std::getenv("HEADWAY_PADDING");
     loaded.seed = Hasher().add(text.at("fingerprint").get<std::string>()).add(padding ? std::strlen(padding) : 0).finish().low;
     loaded.iteration_ns *= 1 + noise_ * noise(loaded.seed, -1);  // the memory layout of this process
+    if (loaded.faults.contains("flaky")) {
+        // A counter on disk: two processes are sure to differ.
+        const std::string counter = engine + ".count";
+        loaded.process = std::filesystem::exists(counter) ? std::stoll(read_file(counter)) : 0;
+        write_file_atomically(counter, std::to_string(loaded.process + 1));
+    }
     loaded_[engine] = loaded;
 }
 
@@ -159,13 +165,7 @@ void FakeBuilder::check(const std::string& engine, const std::string& data, cons
     for (const char* fault : {"wrong", "nan"})
         if (loaded.faults.contains(fault)) change_last_float(output, fault, 0);
     if (loaded.faults.contains("wrong_heldout") && data.find("heldout") != std::string::npos) change_last_float(output, "wrong", 0);
-    if (loaded.faults.contains("flaky")) {
-        // A counter on disk: two processes are sure to differ.
-        const std::string counter = engine + ".count";
-        const int64_t count = std::filesystem::exists(counter) ? std::stoll(read_file(counter)) : 0;
-        write_file_atomically(counter, std::to_string(count + 1));
-        change_last_float(output, "flaky", count);
-    }
+    if (loaded.faults.contains("flaky")) change_last_float(output, "flaky", loaded.process);
 }
 
 std::vector<StepTime> FakeBuilder::profile(const std::string& engine, int64_t) {

@@ -48,6 +48,7 @@ private:
         double iteration_ns = 0;
         int64_t iterations = 0;
         uint64_t seed = 0;
+        int64_t process = 0;  // number of this process among those that loaded the engine
     };
     using Settings = std::map<std::string, std::string>;
 

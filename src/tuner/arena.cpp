@@ -1,0 +1,122 @@
+#include "tuner/arena.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "measure/components.h"
+#include "measure/statistics.h"
+
+namespace headway {
+namespace {
+
+constexpr const char* clone_name = "clone";
+constexpr int most_control_visits = 12;
+constexpr int least_control_visits = 2;
+constexpr double control_share = 0.08;  // of the budget
+constexpr double warmup_share = 0.02;   // of the budget
+// Selection only chooses whom to confirm: shorter blocks and warm-ups leave time for more candidates.
+constexpr int selection_rounds = 2;
+constexpr BlockRules selection_blocks{5'000'000, 20'000'000, 250'000'000};
+constexpr int64_t selection_warmup_ns = 50'000'000;
+constexpr int most_heat_size = 4;
+// Memory of a loaded engine, as a multiple of its file: constants, arena, the copy while loading.
+constexpr int64_t memory_factor = 4;
+
+// Bytes that new processes may take; 1 GiB where the system does not say.
+int64_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    std::string field, unit;
+    for (int64_t kib = 0; file >> field >> kib; std::getline(file, unit))
+        if (field == "MemAvailable:") return kib << 10;
+    return int64_t{1} << 30;
+}
+
+}  // namespace
+
+Arena::Arena(Session& session, std::string reference) : session_(session), reference_(std::move(reference)) {}
+
+VisitPlan Arena::plan(Purpose purpose) const {
+    VisitPlan plan;
+    plan.purpose = purpose;
+    plan.rounds = selects(purpose) ? selection_rounds : confirm_rounds_;
+    plan.warmup_iterations = selects(purpose) ? short_warmup_ : warmup_;
+    if (selects(purpose)) plan.blocks = selection_blocks;
+    return plan;
+}
+
+Visitor Arena::visitor(const std::string& fingerprint) const {
+    if (fingerprint == clone_name)
+        return {fingerprint, session_.scratch() + "/clone.hwe", visitor(reference_).workshop};
+    const EngineRecord* engine = session_.study.find(fingerprint);
+    HEADWAY_CHECK(engine != nullptr);
+    return {fingerprint, session_.study.engine_path(fingerprint), session_.arm(engine->builder).workshop.get()};
+}
+
+double Arena::expected_seconds(size_t candidates, Purpose purpose) const {
+    return session_.visits.expected_seconds(candidates + 1, plan(purpose));
+}
+
+void Arena::run_control() {
+    session_.progress.phase("measuring the default engine against its copy");
+    write_file_atomically(visitor(clone_name).path, read_file(visitor(reference_).path));
+    const double budget = session_.budget.seconds();
+    warmup_ = session_.visits.measure_warmup(visitor(reference_), budget * warmup_share);
+    std::vector<double> values;
+    std::vector<std::vector<double>> rounds;
+    const double begin = session_.budget.spent();
+    while (static_cast<int>(values.size()) < most_control_visits) {
+        const bool enough = static_cast<int>(values.size()) >= least_control_visits;
+        if (enough && session_.budget.spent() - begin > budget * control_share) break;
+        const VisitRecord record = session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
+        session_.study.record_visit(record);
+        values.push_back(record.values.front());
+        rounds.push_back(paired_log_ratios(record.rounds, 1));
+        std::vector<double> block_ns;
+        for (const auto& round : record.rounds) block_ns.push_back(static_cast<double>(round.front()));
+        const double iteration_ns = median(block_ns) / static_cast<double>(record.iterations);
+        short_warmup_ = std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns)));
+    }
+    control_ = judge_control(values);
+    const VisitCost cost = session_.visits.cost(Purpose::control);
+    confirm_rounds_ = best_rounds(variance_components(rounds), 2 * cost.per_engine_s, 2 * cost.per_block_s);
+}
+
+std::vector<std::string> Arena::visit(const std::vector<std::string>& engines, Purpose purpose) {
+    std::vector<std::string> racing = engines, failed;
+    while (!racing.empty()) {
+        std::vector<Visitor> visitors{visitor(reference_)};
+        for (const std::string& engine : racing) visitors.push_back(visitor(engine));
+        try {
+            session_.study.record_visit(session_.visits.run(visitors, plan(purpose)));
+            break;
+        } catch (const VisitorFailed& error) {
+            if (error.failure() == Failure::interrupted) throw WorkerError(error.failure(), error.what());
+            if (error.index() == 0)
+                throw UserError(std::string("the default engine failed while it was measured: ") + error.what());
+            const std::string out = racing[error.index() - 1];
+            session_.study.record_gate(out, outcome_of(error.failure()), 0, std::string("while measured: ") + error.what(), "{}");
+            failed.push_back(out);
+            racing.erase(racing.begin() + static_cast<std::ptrdiff_t>(error.index()) - 1);
+        }
+    }
+    return failed;
+}
+
+int Arena::heat_size() const {
+    const int64_t bytes = std::max<int64_t>(1, session_.study.find(reference_)->bytes);
+    const int64_t fitting = available_memory() / 2 / (bytes * memory_factor) - 1;
+    return static_cast<int>(std::clamp<int64_t>(fitting, 1, most_heat_size));
+}
+
+double Arena::selection_estimate(const EngineRecord& engine) const {
+    std::vector<double> values;
+    for (const auto& [fingerprint, other] : session_.study.engines())
+        if (other.timing_key == engine.timing_key) values.insert(values.end(), other.screen.begin(), other.screen.end());
+    return values.empty() ? std::numeric_limits<double>::quiet_NaN() : mean(values);
+}
+
+}  // namespace headway

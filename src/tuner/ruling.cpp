@@ -1,0 +1,222 @@
+#include "tuner/ruling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "knobs/route.h"
+#include "measure/finalists.h"
+#include "measure/race.h"
+
+namespace headway {
+namespace {
+
+constexpr int race_candidates = 8;
+constexpr int race_heats = 10;  // that a race of so many candidates takes
+constexpr int most_finalists = 3;
+constexpr int report_visits = 12;
+constexpr int usual_confirm_visits = 20;  // a large gain needs 8; kept back for one that needs more
+constexpr double heldout_s = 10;
+constexpr int most_heldout_attempts = 3;
+constexpr double alpha = 0.05;
+
+int non_default_knobs(const std::string& route) {
+    return route.empty() ? 0 : 1 + static_cast<int>(std::count(route.begin(), route.end(), ','));
+}
+
+}  // namespace
+
+double Decider::reserve() const {
+    const auto heat = static_cast<size_t>(arena_.heat_size());
+    return race_heats * arena_.expected_seconds(heat, Purpose::race) +
+           (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_s;
+}
+
+Ruling Decider::decide() {
+    if (!arena_.control().fit) {
+        Ruling unfit;
+        unfit.finding = Finding::unfit;
+        unfit.why = Why::control;
+        return unfit;
+    }
+    return confirm(choose(race(contenders())));
+}
+
+// Engines that passed the gate and looked faster than the default, best first, one per timing key.
+std::vector<std::string> Decider::contenders() const {
+    std::map<std::string, std::pair<double, std::string>> by_key;
+    for (const auto& [fingerprint, engine] : session_.study.engines()) {
+        const double estimate = arena_.selection_estimate(engine);
+        if (!engine.passed || fingerprint == arena_.reference() || !(estimate > 0)) continue;
+        auto [at, fresh] = by_key.try_emplace(engine.timing_key, estimate, fingerprint);
+        if (!fresh && session_.study.find(at->second.second)->accuracy_margin < engine.accuracy_margin)
+            at->second.second = fingerprint;
+    }
+    std::vector<std::pair<double, std::string>> ranked;
+    for (const auto& [key, entry] : by_key) ranked.push_back(entry);
+    std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> best;
+    for (const auto& [estimate, fingerprint] : ranked)
+        if (best.size() < race_candidates) best.push_back(fingerprint);
+    return best;
+}
+
+// Survivors first. Ends early when the confirm test needs the time.
+std::vector<std::string> Decider::race(const std::vector<std::string>& engines) {
+    session_.progress.phase("racing the best candidates");
+    std::vector<std::string> present;
+    for (const std::string& engine : engines)
+        if (trials_.ensure_engine(engine)) present.push_back(engine);
+    RaceRules rules;
+    rules.heat_size = arena_.heat_size();
+    Race race(static_cast<int>(present.size()), rules, session_.options.seed);
+    const double confirm_s = (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm);
+    bool in_time = true;
+    while (in_time) {
+        const std::vector<Heat> wave = race.next_wave();
+        if (wave.empty()) break;
+        for (const Heat& heat : wave) {
+            in_time = session_.budget.left() - arena_.expected_seconds(heat.size(), Purpose::race) >
+                      std::min(confirm_s, session_.budget.seconds() / 4);
+            if (!in_time) break;
+            std::vector<std::string> names;
+            for (const int candidate : heat) names.push_back(present[static_cast<size_t>(candidate)]);
+            const std::vector<std::string> failed = arena_.visit(names, Purpose::race);
+            const VisitRecord& record = session_.study.visits().back();
+            for (const int candidate : heat) {
+                const std::string& name = present[static_cast<size_t>(candidate)];
+                const auto at = std::find(record.engines.begin() + 1, record.engines.end(), name);
+                if (std::find(failed.begin(), failed.end(), name) != failed.end()) race.withdraw(candidate);
+                else race.record(candidate, record.values[static_cast<size_t>(at - record.engines.begin()) - 1]);
+            }
+        }
+    }
+    std::vector<std::string> survivors;
+    for (const Standing& standing : race.standings())
+        if (standing.in_race) survivors.push_back(present[static_cast<size_t>(standing.candidate)]);
+    return survivors;
+}
+
+std::vector<std::string> Decider::choose(const std::vector<std::string>& engines) const {
+    std::vector<Contender> contenders;
+    for (size_t i = 0; i < engines.size(); ++i) {
+        const EngineRecord& engine = *session_.study.find(engines[i]);
+        contenders.push_back({static_cast<int>(i), engine.screen, non_default_knobs(engine.route), engine.accuracy_margin,
+                              engine.bytes});
+    }
+    std::vector<std::string> finalists;
+    for (const int candidate : choose_finalists(contenders, arena_.control().margin, most_finalists))
+        finalists.push_back(engines[static_cast<size_t>(candidate)]);
+    return finalists;
+}
+
+int Decider::affordable_visits() const {
+    const double pair_s = arena_.expected_seconds(1, Purpose::confirm);
+    const double left = session_.budget.left() - std::min(heldout_s, session_.budget.seconds() / 20);
+    // The report gets its share, but never what the first look of the test needs.
+    const int visits = static_cast<int>(left / pair_s);
+    return std::max(std::min(visits, 8), visits - report_visits);
+}
+
+Ruling Decider::confirm(const std::vector<std::string>& finalists) {
+    session_.progress.phase("confirming the finalists on fresh visits");
+    Ruling ruling;
+    ruling.finalists = finalists;
+    ConfirmRules rules;
+    // The first session has the whole error level; each further one of the same study half of what the last one had.
+    rules.alpha = alpha / std::pow(2.0, session_.study.confirms().size());
+    rules.margin = arena_.control().margin;
+    const ConfirmRecord plan{finalists, rules.alpha, rules.margin, affordable_visits(), session_.options.seed, 0};
+    if (!finalists.empty()) session_.study.start_confirm(plan);
+    Confirm confirm(rules, static_cast<int>(finalists.size()), plan.affordable, plan.seed);
+    for (;;) {
+        while (const std::optional<int> finalist = confirm.next())
+            confirm_visit(confirm, finalists[static_cast<size_t>(*finalist)]);
+        const ConfirmOutcome& outcome = confirm.outcome();
+        ruling.finding = outcome.finding;
+        ruling.why = outcome.why;
+        ruling.p = outcome.p;
+        ruling.level = outcome.level;
+        ruling.resolution = outcome.resolution;
+        if (outcome.finding != Finding::faster) return ruling;
+        if (too_many_dropped(confirm_dropped_, confirm_rounds_)) {
+            ruling.finding = Finding::unstable;
+            ruling.why = Why::dropped;
+            return ruling;
+        }
+        const auto claimed = static_cast<size_t>(outcome.finalist);
+        ruling.confirm_visits = static_cast<int>(confirm.values()[claimed].size());
+        estimate(ruling, confirm.values()[claimed]);
+        if (passes_heldout(ruling, finalists[claimed])) {
+            ruling.winner = finalists[claimed];
+            return ruling;
+        }
+        ruling.speedup = {1, 1, 1};
+        confirm.withdraw();
+    }
+}
+
+void Decider::confirm_visit(Confirm& confirm, const std::string& finalist) {
+    if (session_.budget.left() < arena_.expected_seconds(1, Purpose::confirm)) return confirm.stop();
+    try {
+        if (!trials_.ensure_engine(finalist) || !arena_.visit({finalist}, Purpose::confirm).empty()) return confirm.withdraw();
+    } catch (const WorkerError& error) {
+        if (error.failure() != Failure::interrupted) throw;
+        return confirm.stop();
+    }
+    const VisitRecord& record = session_.study.visits().back();
+    confirm_rounds_ += static_cast<int>(record.rounds.size());
+    confirm_dropped_ += record.dropped();
+    confirm.record(record.values.front());
+    session_.progress.update(static_cast<int>(session_.study.trials().size()),
+                             static_cast<int>(session_.study.engines().size()), std::exp(record.values.front()));
+}
+
+// On visits that nothing was selected by, so that the printed gain is unbiased.
+void Decider::estimate(Ruling& ruling, const std::vector<double>& confirm_values) {
+    session_.progress.phase("estimating the gain on further visits");
+    const std::string claimed = session_.study.visits().back().engines.back();
+    std::vector<double> values;
+    try {
+        while (static_cast<int>(values.size()) < report_visits &&
+               session_.budget.left() > arena_.expected_seconds(1, Purpose::report)) {
+            if (!arena_.visit({claimed}, Purpose::report).empty()) break;
+            values.push_back(session_.study.visits().back().values.front());
+        }
+    } catch (const WorkerError& error) {
+        if (error.failure() != Failure::interrupted) throw;
+    }
+    ruling.report_visits = static_cast<int>(values.size());
+    constexpr int least_visits = 4;  // fewer give an interval too wide to read
+    ruling.estimate_is_biased = ruling.report_visits < least_visits;
+    ruling.speedup = speedup_interval(ruling.estimate_is_biased ? confirm_values : values);
+}
+
+bool Decider::passes_heldout(Ruling& ruling, const std::string& fingerprint) {
+    ruling.heldout_json = "null";
+    if (!session_.data.has_heldout()) return true;
+    if (session_.study.heldout_attempts() >= most_heldout_attempts) {
+        ruling.detail = "the held-out data were used " + std::to_string(most_heldout_attempts) + " times in this study";
+        return false;
+    }
+    session_.progress.phase("checking the winner on held-out data");
+    // Also after Ctrl-C: a claim without this check would be none.
+    Workshop& workshop = *session_.arm(session_.study.find(fingerprint)->builder).workshop;
+    for (Arm& arm : session_.arms) arm.workshop->set_stop(nullptr);
+    session_.study.start_heldout(fingerprint);
+    Judgement judgement;
+    try {
+        const std::vector<JudgedSample> samples = session_.open_heldout();
+        const std::string out = session_.scratch() + "/heldout-outputs";
+        produce_outputs(workshop, session_.study.engine_path(fingerprint), samples, out, 60);
+        judgement = judge_outputs(samples, out, session_.options.gate);
+    } catch (const WorkerError& error) {
+        judgement.reason = error.what();
+    }
+    session_.study.record_heldout(fingerprint, judgement.passed, judgement.json);
+    ruling.heldout_json = judgement.json;
+    if (!judgement.passed) ruling.detail = "an engine failed on the held-out data: " + judgement.reason;
+    return judgement.passed;
+}
+
+}  // namespace headway

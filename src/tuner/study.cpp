@@ -1,0 +1,296 @@
+#include "tuner/study.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace headway {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyHeader, model_hash, space_hash, gate_hash, data_hash, target, builders, threads)
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::pair<Outcome, std::string_view>, 10> outcome_names{{
+    {Outcome::built, "built"},
+    {Outcome::duplicate, "duplicate"},
+    {Outcome::refused, "refused"},
+    {Outcome::unsupported, "unsupported"},
+    {Outcome::failed, "failed"},
+    {Outcome::crashed, "crashed"},
+    {Outcome::timeout, "timeout"},
+    {Outcome::out_of_memory, "out-of-memory"},
+    {Outcome::wrong, "wrong"},
+    {Outcome::nondeterministic, "non-deterministic"},
+}};
+
+constexpr std::array<std::pair<Purpose, std::string_view>, 5> purpose_names{{
+    {Purpose::control, "control"},
+    {Purpose::screen, "screen"},
+    {Purpose::race, "race"},
+    {Purpose::confirm, "confirm"},
+    {Purpose::report, "report"},
+}};
+
+Purpose purpose_from_string(std::string_view word) {
+    for (const auto& [value, name] : purpose_names)
+        if (name == word) return value;
+    throw UserError("unknown purpose '" + escaped(word) + "'");
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+    for (const auto& [value, name] : outcome_names)
+        if (value == outcome) return name;
+    return "failed";
+}
+
+Outcome outcome_from_string(std::string_view word) {
+    for (const auto& [value, name] : outcome_names)
+        if (name == word) return value;
+    return Outcome::failed;
+}
+
+Outcome outcome_of(Failure failure) {
+    switch (failure) {
+        case Failure::refused: return Outcome::refused;
+        case Failure::unsupported: return Outcome::unsupported;
+        case Failure::crashed: return Outcome::crashed;
+        case Failure::timeout: return Outcome::timeout;
+        case Failure::out_of_memory: return Outcome::out_of_memory;
+        case Failure::failed:
+        case Failure::interrupted: break;
+    }
+    return Outcome::failed;
+}
+
+std::string_view to_string(Purpose purpose) {
+    for (const auto& [value, name] : purpose_names)
+        if (value == purpose) return name;
+    return "screen";
+}
+
+int VisitRecord::dropped() const {
+    return static_cast<int>(std::count_if(drops.begin(), drops.end(), [](const std::string& why) { return !why.empty(); }));
+}
+
+Study::Study(const std::string& folder) : folder_(folder), log_(std::make_unique<StudyLog>(folder)) { replay(log_->lines()); }
+
+Study Study::read(const std::string& folder) {
+    Study study;
+    study.folder_ = folder;
+    study.replay(StudyLog::read(folder));
+    return study;
+}
+
+void Study::replay(const std::vector<std::string>& lines) {
+    for (size_t number = 0; number < lines.size(); ++number) {
+        try {
+            apply(Json::parse(lines[number]));
+        } catch (const std::exception& error) {
+            throw UserError(folder_ + "/log.jsonl: line " + std::to_string(number + 1) + " is damaged: " + error.what());
+        }
+    }
+}
+
+void Study::record(const Json& event) {
+    HEADWAY_CHECK(log_ != nullptr);
+    log_->append(event);
+    apply(event);
+}
+
+void Study::check_header(const StudyHeader& header) {
+    if (is_new()) {
+        Json event = header;
+        event["event"] = "header";
+        event["format"] = "headway-study";
+        event["version"] = study_version;
+        return record(event);
+    }
+    const Json ours = header, theirs = header_;
+    for (const auto& [field, value] : ours.items())
+        if (theirs.at(field) != value)
+            throw UserError("the study " + folder_ + " was made with another " + split(field, '_').front() + " (" +
+                            theirs.at(field).dump() + ", now " + value.dump() + "); give another --study");
+}
+
+const EngineRecord* Study::find(const std::string& fingerprint) const {
+    const auto at = engines_.find(fingerprint);
+    return at == engines_.end() ? nullptr : &at->second;
+}
+
+int Study::unfinished_starts(const std::string& builder, const std::string& route) const {
+    const auto at = begun_.find({builder, route});
+    return at == begun_.end() ? 0 : at->second;
+}
+
+std::string Study::engine_path(const std::string& fingerprint) const { return folder_ + "/engines/" + fingerprint + ".hwe"; }
+std::string Study::ledger_path(const std::string& fingerprint) const {
+    return folder_ + "/ledgers/" + fingerprint + ".json";
+}
+
+const std::vector<KnobDescription>& Study::knobs(const std::string& builder) const {
+    static const std::vector<KnobDescription> none;
+    const auto at = knobs_.find(builder);
+    return at == knobs_.end() ? none : at->second;
+}
+
+void Study::record_knobs(const std::string& builder, const std::vector<KnobDescription>& knobs) {
+    record({{"event", "knobs"}, {"builder", builder}, {"knobs", knobs}});
+}
+
+void Study::start_session(double budget_s) { record({{"event", "session"}, {"budget_s", budget_s}}); }
+
+void Study::begin_trial(const std::string& builder, const std::string& route) {
+    record({{"event", "begin"}, {"builder", builder}, {"route", route}});
+}
+
+void Study::finish_trial(const Trial& trial, const std::string& timing_key, int64_t bytes) {
+    record({{"event", "trial"},
+            {"id", trial.id},
+            {"builder", trial.builder},
+            {"route", trial.route},
+            {"outcome", to_string(trial.outcome)},
+            {"reason", trial.reason},
+            {"fingerprint", trial.fingerprint},
+            {"timing_key", timing_key},
+            {"bytes", bytes},
+            {"seconds", trial.seconds}});
+}
+
+void Study::record_gate(const std::string& fingerprint, Outcome outcome, double margin, const std::string& reason,
+                        const std::string& gate_json) {
+    record({{"event", "gate"},
+            {"fingerprint", fingerprint},
+            {"outcome", to_string(outcome)},
+            {"margin", margin},
+            {"reason", reason},
+            {"gate", Json::parse(gate_json)}});
+}
+
+void Study::record_visit(const VisitRecord& visit) {
+    record({{"event", "visit"},
+            {"purpose", to_string(visit.purpose)},
+            {"engines", visit.engines},
+            {"values", visit.values},
+            {"rounds", visit.rounds},
+            {"iterations", visit.iterations},
+            {"drops", visit.drops}});
+}
+
+void Study::start_confirm(const ConfirmRecord& confirm) {
+    record({{"event", "confirm"},
+            {"finalists", confirm.finalists},
+            {"alpha", confirm.alpha},
+            {"margin", confirm.margin},
+            {"affordable", confirm.affordable},
+            {"seed", confirm.seed}});
+}
+
+void Study::start_heldout(const std::string& fingerprint) {
+    record({{"event", "heldout-begin"}, {"fingerprint", fingerprint}});
+}
+
+void Study::record_heldout(const std::string& fingerprint, bool passed, const std::string& gate_json) {
+    record({{"event", "heldout"}, {"fingerprint", fingerprint}, {"passed", passed}, {"gate", Json::parse(gate_json)}});
+}
+
+void Study::record_note(const std::string& text) { record({{"event", "note"}, {"text", text}}); }
+
+void Study::record_result(const std::string& json) { record({{"event", "result"}, {"result", Json::parse(json)}}); }
+
+void Study::apply(const Json& event) {
+    const std::string kind = event.at("event").get<std::string>();
+    if (kind == "header") {
+        if (event.at("version") != study_version) throw UserError("study version " + event.at("version").dump());
+        header_ = event.get<StudyHeader>();
+        has_header_ = true;
+    } else if (kind == "session") {
+        ++sessions_;
+    } else if (kind == "begin") {
+        ++begun_[{event.at("builder").get<std::string>(), event.at("route").get<std::string>()}];
+    } else if (kind == "trial") {
+        apply_trial(event);
+    } else if (kind == "gate") {
+        apply_gate(event);
+    } else if (kind == "visit") {
+        apply_visit(event);
+    } else if (kind == "confirm") {
+        confirms_.push_back({event.at("finalists").get<std::vector<std::string>>(), event.at("alpha").get<double>(),
+                             event.at("margin").get<double>(), event.at("affordable").get<int>(),
+                             event.at("seed").get<uint64_t>(), visits_.size()});
+    } else if (kind == "heldout-begin") {
+        ++heldout_attempts_;
+    } else if (kind == "result") {
+        result_json_ = event.at("result").dump();
+    } else if (kind == "knobs") {
+        knobs_[event.at("builder").get<std::string>()] = event.at("knobs").get<std::vector<KnobDescription>>();
+    } else if (kind == "note") {
+        notes_.push_back(event.at("text").get<std::string>());
+    } else if (kind != "heldout") {
+        throw UserError("unknown event '" + escaped(kind) + "'");
+    }
+}
+
+void Study::apply_trial(const Json& event) {
+    Trial trial;
+    trial.id = event.at("id").get<int>();
+    trial.builder = event.at("builder").get<std::string>();
+    trial.route = event.at("route").get<std::string>();
+    trial.outcome = outcome_from_string(event.at("outcome").get<std::string>());
+    trial.reason = event.at("reason").get<std::string>();
+    trial.fingerprint = event.at("fingerprint").get<std::string>();
+    trial.seconds = event.at("seconds").get<double>();
+    begun_.erase({trial.builder, trial.route});
+    if (trial.outcome == Outcome::built) {
+        EngineRecord engine;
+        engine.fingerprint = trial.fingerprint;
+        engine.timing_key = event.at("timing_key").get<std::string>();
+        engine.builder = trial.builder;
+        engine.route = trial.route;
+        engine.trial = trial.id;
+        engine.bytes = event.at("bytes").get<int64_t>();
+        engines_[trial.fingerprint] = engine;
+    }
+    trials_.push_back(std::move(trial));
+}
+
+void Study::apply_gate(const Json& event) {
+    EngineRecord& engine = engines_.at(event.at("fingerprint").get<std::string>());
+    const Outcome outcome = outcome_from_string(event.at("outcome").get<std::string>());
+    engine.gate = outcome;
+    engine.passed = outcome == Outcome::built;
+    engine.accuracy_margin = event.at("margin").get<double>();
+    engine.gate_json = event.at("gate").dump();
+    if (engine.passed) return;
+    for (Trial& trial : trials_)
+        if (trial.fingerprint == engine.fingerprint) {
+            trial.outcome = outcome;
+            trial.reason = event.at("reason").get<std::string>();
+        }
+}
+
+void Study::apply_visit(const Json& event) {
+    VisitRecord visit;
+    visit.purpose = purpose_from_string(event.at("purpose").get<std::string>());
+    visit.engines = event.at("engines").get<std::vector<std::string>>();
+    visit.values = event.at("values").get<std::vector<double>>();
+    visit.rounds = event.at("rounds").get<std::vector<std::vector<int64_t>>>();
+    visit.iterations = event.at("iterations").get<int64_t>();
+    visit.drops = event.at("drops").get<std::vector<std::string>>();
+    if (visit.engines.size() != visit.values.size() + 1 || visit.rounds.size() != visit.drops.size())
+        throw UserError("a visit whose parts do not fit");
+    for (size_t i = 1; selects(visit.purpose) && i < visit.engines.size(); ++i) {
+        const auto engine = engines_.find(visit.engines[i]);
+        if (engine != engines_.end()) engine->second.screen.push_back(visit.values[i - 1]);
+    }
+    visits_.push_back(std::move(visit));
+}
+
+}  // namespace headway

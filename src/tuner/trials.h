@@ -1,0 +1,43 @@
+// One trial: build a route, recognise engines that are known already, gate new ones. Every way it can end is recorded;
+// none of them ends the study.
+#pragma once
+
+#include <string>
+
+#include "tuner/session.h"
+
+namespace headway {
+
+class Trials {
+public:
+    explicit Trials(Session& session) : session_(session) {}
+
+    // Runs one route that no finished trial has; a copy of the recorded trial. Throws WorkerError only when interrupted.
+    Trial run(const std::string& builder, const std::string& route);
+    // Gates an engine that was built before the tuner was killed.
+    void finish_gate(const std::string& fingerprint);
+    // The engine's file, built again when it was deleted; false when that fails.
+    bool ensure_engine(const std::string& fingerprint);
+    // Files of engines that can no longer win.
+    void delete_engine(const std::string& fingerprint);
+
+    const Trial* find(const std::string& builder, const std::string& route) const;
+    int builds() const { return builds_; }
+
+private:
+    struct Built {
+        BuiltEngine engine;
+        std::string path, ledger;
+        double seconds = 0;
+    };
+    Built build(const std::string& builder, const std::string& route);
+    void keep(const Built& built);
+    void gate(const EngineRecord& engine);
+    double build_deadline() const;
+
+    Session& session_;
+    int builds_ = 0;
+    double longest_build_s_ = 0;
+};
+
+}  // namespace headway

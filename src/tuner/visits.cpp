@@ -1,0 +1,142 @@
+#include "tuner/visits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "measure/clock.h"
+#include "measure/visit.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t most_environment_padding = 4096;
+constexpr int64_t most_heap_padding = int64_t{1} << 20;
+constexpr double start_deadline_s = 60;
+// A block that takes this many times its expected duration is taken for a hang.
+constexpr double hang_factor = 20;
+constexpr double least_deadline_s = 5;
+
+class WorkerBlocks final : public BlockRunner {
+public:
+    WorkerBlocks(const std::vector<Visitor>& visitors, std::vector<std::unique_ptr<WorkerClient>>& workers, double deadline_s)
+        : visitors_(visitors), workers_(workers), deadline_s_(deadline_s) {}
+
+    void set_deadline(double seconds) { deadline_s_ = seconds; }
+
+    int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
+        const auto index = static_cast<size_t>(engine);
+        try {
+            return workers_[index]->block(visitors_[index].path, iterations, preroll, false, deadline_s_).front();
+        } catch (const WorkerError& error) {
+            throw VisitorFailed(index, error.failure(), error.what());
+        }
+    }
+
+private:
+    const std::vector<Visitor>& visitors_;
+    std::vector<std::unique_ptr<WorkerClient>>& workers_;
+    double deadline_s_;
+};
+
+double start_deadline(const Budget& budget) {
+    return std::max(least_deadline_s, std::min(start_deadline_s, budget.left()));
+}
+
+double seconds_since(int64_t begin_ns) { return 1e-9 * static_cast<double>(clock_ns() - begin_ns); }
+
+}  // namespace
+
+VisitRunner::VisitRunner(VisitsOptions options, Budget& budget, uint64_t seed)
+    : options_(options), budget_(budget), rng_(seed), clock_rate_(GuardRules{}.most_clock_change) {}
+
+std::vector<double> visit_values(const VisitRecord& visit) {
+    std::vector<RoundTimes> rounds;
+    for (size_t round = 0; round < visit.rounds.size(); ++round)
+        if (visit.drops[round].empty()) rounds.push_back(visit.rounds[round]);
+    if (rounds.empty()) rounds = visit.rounds;
+    std::vector<double> values;
+    for (size_t i = 1; i < visit.engines.size(); ++i) values.push_back(visit_value(rounds, static_cast<int>(i)));
+    return values;
+}
+
+double VisitRunner::expected_seconds(size_t engines, const VisitPlan& plan) const {
+    return static_cast<double>(engines) * (cost(plan.purpose).per_engine_s + plan.rounds * cost(plan.purpose).per_block_s);
+}
+
+std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& visitor) {
+    const auto environment = static_cast<int64_t>(rng_.below(most_environment_padding));
+    const auto heap = static_cast<int64_t>(rng_.below(most_heap_padding));
+    const double deadline = start_deadline(budget_);
+    try {
+        auto worker = visitor.workshop->start(deadline, environment, heap);
+        worker->load(visitor.path, deadline);
+        return worker;
+    } catch (const WorkerError& error) {
+        throw VisitorFailed(index, error.failure(), error.what());
+    }
+}
+
+void VisitRunner::wait_for_quiet() {
+    const int64_t begin = clock_ns();
+    while (!is_quiet(signals_.load()) && seconds_since(begin) < std::min(options_.quiet_wait_s, budget_.left() / 100))
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPlan& plan) {
+    HEADWAY_CHECK(!visitors.empty());
+    const int64_t begin = clock_ns();
+    std::vector<std::unique_ptr<WorkerClient>> workers(visitors.size());
+    std::vector<size_t> order(visitors.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    rng_.shuffle(std::span(order));
+    for (const size_t i : order) workers[i] = start(i, visitors[i]);
+
+    WorkerBlocks blocks(visitors, workers, start_deadline(budget_));
+    std::vector<double> iteration_ns;
+    for (size_t i = 0; i < visitors.size(); ++i)
+        iteration_ns.push_back(static_cast<double>(blocks.block_ns(static_cast<int>(i), plan.warmup_iterations, 0)) /
+                               static_cast<double>(plan.warmup_iterations));
+    const BlockPlan block_plan = plan_blocks(iteration_ns, clock_resolution_ns(), plan.blocks);
+    const double slowest_s = 1e-9 * *std::max_element(iteration_ns.begin(), iteration_ns.end());
+    const auto iterations = static_cast<double>(block_plan.iterations + block_plan.preroll);
+    blocks.set_deadline(std::max(least_deadline_s, hang_factor * slowest_s * iterations));
+
+    std::vector<int> pids;
+    for (const auto& worker : workers) pids.push_back(worker->pid());
+    HostGuard guard(signals_, pids, clock_rate_);
+    if (options_.guards) wait_for_quiet();
+    const double start_s = seconds_since(begin);
+    const Visit visit = run_visit(static_cast<int>(visitors.size()), plan.rounds, block_plan, blocks,
+                                  options_.guards ? &guard : nullptr, rng_);
+    const auto engines = static_cast<double>(visitors.size());
+    cost_[selects(plan.purpose)] = {start_s / engines, (seconds_since(begin) - start_s) / (engines * plan.rounds)};
+    rounds_run_ += plan.rounds;
+    rounds_dropped_ += visit.dropped();
+
+    VisitRecord record;
+    record.purpose = plan.purpose;
+    record.iterations = block_plan.iterations;
+    record.rounds = visit.rounds;
+    for (const auto& drop : visit.drops) record.drops.push_back(drop.value_or(""));
+    for (const Visitor& visitor : visitors) record.engines.push_back(visitor.name);
+    record.values = visit_values(record);
+    return record;
+}
+
+int64_t VisitRunner::measure_warmup(const Visitor& visitor, double most_seconds) {
+    WarmupRules rules;
+    rules.most_ns = std::min(rules.most_ns, static_cast<int64_t>(most_seconds * 1e9));
+    rules.least_ns = std::min(rules.least_ns, rules.most_ns);
+    Warmup warmup(rules);
+    const auto worker = start(0, visitor);
+    try {
+        while (!warmup.finished()) warmup.record(worker->block(visitor.path, 1, 0, false, start_deadline_s).front());
+    } catch (const WorkerError& error) {
+        throw VisitorFailed(0, error.failure(), error.what());
+    }
+    return warmup.iterations();
+}
+
+}  // namespace headway
