@@ -61,7 +61,7 @@ function(headway_isa_flags sources)
       set(flags ${fast} ${avx2} -DHEADWAY_ISA=avx2 -DHEADWAY_ISA_AVX2)
     elseif(source MATCHES "_avx512\\.cpp$")
       set(flags ${fast} ${avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
-          -Wno-maybe-uninitialized  # g++ 12's own intrinsics: GCC bug 105593
+          -Wno-maybe-uninitialized -Wno-uninitialized  # g++ 12's own intrinsics: GCC bug 105593
           -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_emulated512\\.cpp$")
       # the 16-lane code on a machine without AVX-512: same source, vectors of two AVX2 halves; linked into tests only

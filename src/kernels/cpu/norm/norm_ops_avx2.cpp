@@ -1,0 +1,1 @@
+#include "kernels/cpu/norm/norm_ops_kernel.h"

@@ -1,0 +1,1 @@
+#include "kernels/cpu/reduce/reduce_ops_kernel.h"
