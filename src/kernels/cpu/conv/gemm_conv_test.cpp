@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/conv/dot_conv.h"
 #include "kernels/cpu/testing/conv_cases.h"
 #include "kernels/cpu/testing/kernel_run.h"
 
@@ -15,6 +16,7 @@ const Kernel gemm1x1_emulated512{gemm1x1_conv(Isa::avx2, "emulated512", emulated
 const Kernel indirect_emulated512{indirect_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 const Kernel im2col_emulated512{im2col_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 const Kernel rows_emulated512{rows_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
+const Kernel dot_emulated512{dot_conv(Isa::avx2, "emulated512", emulated512::dot_micro)};
 
 constexpr double f32_tolerance = 2e-6;
 constexpr double bf16_tolerance = 5e-3;
@@ -36,6 +38,7 @@ TEST(gemm_conv, one_by_one) { check_all("conv.gemm1x1", Layout::nhwc, true); }
 TEST(gemm_conv, indirect) { check_all("conv.indirect", Layout::nhwc, false); }
 TEST(gemm_conv, im2col) { check_all("conv.im2col", Layout::nhwc, false); }
 TEST(gemm_conv, rows) { check_all("conv.rows", Layout::nhwc, true); }
+TEST(gemm_conv, dot) { check_all("conv.dot", Layout::nhwc, true); }
 TEST(gemm_conv, rows_of_plain_images) { check_all("conv.rows", Layout::plain, true); }
 
 TEST(gemm_conv, bf16_weights) {

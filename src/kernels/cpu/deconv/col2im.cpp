@@ -118,7 +118,9 @@ Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choi
     const double weight_bytes = weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
     const double bytes = static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()) +
                          static_cast<double>(problem.src[1]->shape.elements()) * weight_bytes + 8 * products;
-    return {2.0 * products * static_cast<double>(g.group_ic()), bytes, 0.4};
+    // Gathering is scalar work: one addition where a vector of multiply-adds could be.
+    const double gather = products * 4.0 * micro.lanes;
+    return {2.0 * products * static_cast<double>(g.group_ic()) + gather, bytes, 0.6};
 }
 
 }  // namespace

@@ -159,6 +159,8 @@ std::vector<ConvCase> odd_conv_cases() {
         {.ic = 1, .ih = 1, .iw = 700, .oc = 1, .kh = 1, .kw = 64, .sw = 2, .epilogue = true},
         {.batch = 3, .ic = 4, .ih = 1, .iw = 33, .oc = 3, .kh = 1, .kw = 5, .dw = 2, .left = 4, .right = 4, .one_dimension = true},
         {.ic = 32, .ih = 12, .iw = 9, .oc = 1, .kh = 7, .top = 3, .left = 1, .bottom = 3, .right = 1, .epilogue = true},
+        {.ic = 9, .ih = 7, .iw = 20, .oc = 2, .kh = 3, .kw = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .bias = false},
+        {.ic = 11, .ih = 9, .iw = 9, .oc = 4, .kh = 5, .kw = 5, .sh = 2, .sw = 3, .top = 2, .left = 2, .bottom = 2, .right = 2, .epilogue = true},
         {.batch = 0, .ic = 8, .oc = 16},
         {.ic = 16, .ih = 1, .iw = 1, .oc = 6, .kh = 1, .kw = 1},
         {.ic = 130, .ih = 3, .iw = 3, .oc = 50, .top = 1, .left = 1, .bottom = 1, .right = 1, .epilogue = true},

@@ -212,7 +212,9 @@ Work work_of(int m, const GemmMicro& micro, const Problem& problem, const Choice
     constexpr double transform_flops = 32;
     const double flops = tiles * points * (2 * ic * oc + transform_flops * (ic + oc));
     const double bytes = conv_bytes(problem, g, 0) + points * ic * oc * weight_bytes;
-    return {flops, bytes, 0.8 * ic / (ic + 8)};
+    // Few tiles use each weight only a few times: the weights' way through the caches shows.
+    const double reuse = tiles * tiles / (tiles * tiles + 32);
+    return {flops, bytes, 0.8 * reuse * ic / (ic + 8)};
 }
 
 }  // namespace
