@@ -118,8 +118,10 @@ Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choi
     const double weight_bytes = weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
     const double bytes = static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()) +
                          static_cast<double>(problem.src[1]->shape.elements()) * weight_bytes + 8 * products;
-    // Gathering is scalar work: one addition where a vector of multiply-adds could be.
-    const double gather = products * 4.0 * micro.lanes;
+    // Gathering is scalar work: one addition where a vector of multiply-adds could be, and for each tap of an output pixel
+    // the divisions that find its source (6 ns, in which the vectors could do 40 operations a lane at this efficiency).
+    const double visits = static_cast<double>(g.batch * g.oh * g.ow * g.taps());
+    const double gather = (products * 4.0 + visits * 40.0) * micro.lanes;
     return {2.0 * products * static_cast<double>(g.group_ic()) + gather, bytes, 0.6};
 }
 
