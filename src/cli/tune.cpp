@@ -1,5 +1,7 @@
 // headway tune: the main job, from the command line to the delivered engine.
 #include <CLI/CLI.hpp>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -82,6 +84,8 @@ void complete(Options& options) {
     tune.worker_command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
     tune.clock = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
     tune.stop = &stop_requested;
+    // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.
+    tune.memory_limit = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
 }
 
 void print_summary(const TuneResult& result) {

@@ -32,14 +32,18 @@ std::optional<std::string> counter_fault(const HostCounters& before, const HostC
     if (grew(before.throttled_periods, after.throttled_periods)) return "cgroup throttling";
     if (grew(before.thermal_events, after.thermal_events)) return "thermal throttling";
     if (grew(before.major_faults, after.major_faults)) return "page fault from disk";
-    const double block_ns = static_cast<double>(round_ns) / engines;
-    for (const auto& [thread, delay] : after.run_delay_ns) {
-        const auto old = before.run_delay_ns.find(thread);
-        if (old == before.run_delay_ns.end()) continue;
-        const double share = static_cast<double>(delay - old->second) / block_ns;
-        if (share > rules.most_run_delay) return "run-queue delay of " + percent(share) + " of a block";
-    }
+    const double share = run_delay_share(before, after, round_ns, engines);
+    if (share > rules.most_run_delay) return "run-queue delay of " + percent(share) + " of a block";
     return std::nullopt;
+}
+
+double run_delay_share(const HostCounters& before, const HostCounters& after, int64_t round_ns, int engines) {
+    HEADWAY_CHECK(engines > 0);
+    int64_t longest = 0;
+    for (const auto& [thread, delay] : after.run_delay_ns)
+        if (const auto old = before.run_delay_ns.find(thread); old != before.run_delay_ns.end())
+            longest = std::max(longest, delay - old->second);
+    return static_cast<double>(longest) * engines / static_cast<double>(std::max<int64_t>(round_ns, 1));
 }
 
 double steal_share(const HostCounters& before, const HostCounters& after) {
@@ -85,6 +89,7 @@ std::optional<std::string> HostGuard::end_round(int64_t round_ns) {
     const HostCounters after = signals_.counters(pids_);
     const auto clock_fault = clock_rate_.record(canary_ghz());
     const int engines = std::max<int>(1, static_cast<int>(pids_.size()));
+    run_delay_ = run_delay_share(before_, after, round_ns, engines);
     if (auto fault = counter_fault(before_, after, round_ns, engines, rules_)) return fault;
     return clock_fault;
 }

@@ -22,6 +22,9 @@ struct GuardRules {
 std::optional<std::string> counter_fault(const HostCounters& before, const HostCounters& after, int64_t round_ns,
                                          int engines, const GuardRules& rules = {});
 
+// The longest that any thread waited for a CPU between two readings, as a share of one of `engines` blocks.
+double run_delay_share(const HostCounters& before, const HostCounters& after, int64_t round_ns, int engines);
+
 // Share of all CPU time that the hypervisor took away between two readings; 0 when it cannot be known.
 double steal_share(const HostCounters& before, const HostCounters& after);
 
@@ -48,6 +51,8 @@ public:
     HostGuard(const HostSignals& signals, std::vector<int> pids, ClockRateWatch& clock_rate, GuardRules rules = {});
     void begin_round() override;
     std::optional<std::string> end_round(int64_t round_ns) override;
+    // Of the last round, as run_delay_share.
+    double run_delay() const { return run_delay_; }
 
 private:
     const HostSignals& signals_;
@@ -55,6 +60,7 @@ private:
     ClockRateWatch& clock_rate_;
     GuardRules rules_;
     HostCounters before_;
+    double run_delay_ = 0;
 };
 
 }  // namespace headway

@@ -1,5 +1,7 @@
 #include "tuner/arena.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -15,8 +17,8 @@ namespace {
 
 constexpr const char* clone_name = "clone";
 constexpr int most_control_visits = 12;
-constexpr int least_control_visits = 2;
-constexpr double control_share = 0.08;  // of the budget
+constexpr int least_control_visits = 4;
+constexpr double control_share = 0.1;  // of the budget
 constexpr double warmup_share = 0.02;   // of the budget
 // Selection only chooses whom to confirm: shorter blocks and warm-ups leave time for more candidates.
 constexpr int selection_rounds = 2;
@@ -81,6 +83,10 @@ void Arena::run_control() {
         short_warmup_ = std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns)));
     }
     control_ = judge_control(values);
+    const double usual = session_.visits.fit_guards();
+    if (usual > GuardRules{}.most_run_delay)
+        session_.study.record_note(fmt::format(
+            "other programs run on this machine: rounds count in which threads wait for a CPU up to {:.0f} % of a block", 100 * usual));
     const VisitCost cost = session_.visits.cost(Purpose::control);
     confirm_rounds_ = best_rounds(variance_components(rounds), 2 * cost.per_engine_s, 2 * cost.per_block_s);
 }

@@ -38,7 +38,7 @@ public:
             strategies_.push_back(make_strategy(session.options.strategy, arm.space, session.options.seed));
     }
 
-    void run() {
+    bool run() {
         show();
         session_.progress.phase("searching");
         gate_leftovers();
@@ -47,14 +47,19 @@ public:
             const bool more = fill_heat(turn % strategies_.size());
             finished = more ? 0 : finished + 1;
             ++turn;
-            if (!fresh_.empty() && has_time()) visit_fresh();
+            visit_fresh();
         }
+        return finished < strategies_.size() && !at_trial_limit();
     }
 
 private:
-    bool has_time() const {
+    bool at_trial_limit() const {
         const int most = session_.options.most_trials;
-        if (most > 0 && static_cast<int>(session_.study.trials().size()) >= most) return false;
+        return most > 0 && static_cast<int>(session_.study.trials().size()) >= most;
+    }
+
+    bool has_time() const {
+        if (at_trial_limit()) return false;
         const double heat_s = arena_.expected_seconds(fresh_.size() + 1, Purpose::screen);
         return session_.budget.left_for_search() > heat_s + trial_s_;
     }
@@ -111,7 +116,7 @@ private:
     }
 
     void visit_fresh() {
-        while (!fresh_.empty() && session_.budget.left_for_search() > 0) {
+        while (!fresh_.empty() && session_.budget.left_for_search() > arena_.expected_seconds(fresh_.size(), Purpose::screen)) {
             const size_t size = std::min(fresh_.size(), static_cast<size_t>(arena_.heat_size()));
             std::vector<std::string> heat(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(size));
             fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(size));
@@ -194,8 +199,8 @@ private:
 
 }  // namespace
 
-void explore(Session& session, Arena& arena, Trials& trials, const Decider& decider) {
-    Explorer(session, arena, trials, decider).run();
+bool explore(Session& session, Arena& arena, Trials& trials, const Decider& decider) {
+    return Explorer(session, arena, trials, decider).run();
 }
 
 }  // namespace headway

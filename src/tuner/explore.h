@@ -6,6 +6,7 @@
 
 namespace headway {
 
-void explore(Session& session, Arena& arena, Trials& trials, const Decider& decider);
+// False when there is nothing left to try, whatever the time.
+bool explore(Session& session, Arena& arena, Trials& trials, const Decider& decider);
 
 }  // namespace headway

@@ -28,8 +28,9 @@ int non_default_knobs(const std::string& route) {
 
 double Decider::reserve() const {
     const auto heat = static_cast<size_t>(arena_.heat_size());
-    return race_heats * arena_.expected_seconds(heat, Purpose::race) +
-           (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_s;
+    const double wanted = race_heats * arena_.expected_seconds(heat, Purpose::race) +
+                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_s;
+    return std::min(wanted, most_reserve_);
 }
 
 Ruling Decider::decide() {

@@ -30,8 +30,9 @@ class Decider {
 public:
     Decider(Session& session, Arena& arena, Trials& trials) : session_(session), arena_(arena), trials_(trials) {}
 
-    // Seconds to keep back for race, confirm, report and hold-out.
+    // Seconds to keep back for race, confirm, report and hold-out; never more than the limit.
     double reserve() const;
+    void limit_reserve(double seconds) { most_reserve_ = seconds; }
     Ruling decide();
 
 private:
@@ -48,6 +49,7 @@ private:
     Arena& arena_;
     Trials& trials_;
     int confirm_rounds_ = 0, confirm_dropped_ = 0;
+    double most_reserve_ = 1e9;
 };
 
 }  // namespace headway

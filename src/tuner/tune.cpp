@@ -8,6 +8,8 @@
 namespace headway {
 namespace {
 
+constexpr double least_search_share = 0.1;  // of the budget: less is not worth another search
+
 // The default route of each builder; the first one's engine is the reference of the study and must exist.
 std::string build_defaults(Session& session, Trials& trials) {
     session.progress.phase("building the default engine");
@@ -37,8 +39,15 @@ Ruling search_and_decide(Session& session, Arena& arena, Trials& trials) {
     try {
         arena.run_control();
         session.budget.reserve(decider.reserve());
-        if (arena.control().fit) explore(session, arena, trials, decider);
-        return decider.decide();
+        for (;;) {
+            const bool more = arena.control().fit && explore(session, arena, trials, decider);
+            const Ruling ruling = decider.decide();
+            // What was kept back for a claim that nobody is there to make goes to the search, half of it each time.
+            const double left = session.budget.left();
+            if (!more || ruling.why != Why::no_contender || left < least_search_share * session.budget.seconds()) return ruling;
+            decider.limit_reserve(left / 2);
+            session.budget.reserve(decider.reserve());
+        }
     } catch (const WorkerError& error) {
         if (error.failure() != Failure::interrupted) throw;
     } catch (const VisitorFailed& error) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "measure/clock.h"
+#include "measure/statistics.h"
 #include "measure/visit.h"
 
 namespace headway {
@@ -38,6 +39,22 @@ private:
     const std::vector<Visitor>& visitors_;
     std::vector<std::unique_ptr<WorkerClient>>& workers_;
     double deadline_s_;
+};
+
+// The host's guards, with a record of how much other programs disturb.
+class RecordingGuard final : public RoundGuard {
+public:
+    RecordingGuard(HostGuard& guard, std::vector<double>& run_delays) : guard_(guard), run_delays_(run_delays) {}
+    void begin_round() override { guard_.begin_round(); }
+    std::optional<std::string> end_round(int64_t round_ns) override {
+        std::optional<std::string> drop = guard_.end_round(round_ns);
+        run_delays_.push_back(guard_.run_delay());
+        return drop;
+    }
+
+private:
+    HostGuard& guard_;
+    std::vector<double>& run_delays_;
 };
 
 double start_deadline(const Budget& budget) {
@@ -84,8 +101,26 @@ void VisitRunner::wait_for_quiet() {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
+// Two measurements at once would disturb each other; one that cannot get the lock in time goes on under its guards.
+std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
+    constexpr double most_wait_s = 30, most_wait_share = 0.1;
+    try {
+        return MachineLock::acquire("tune, " + std::string(to_string(purpose)) + " visit",
+                                    std::min(most_wait_s, budget_.left() * most_wait_share));
+    } catch (const UserError&) {
+        return std::nullopt;
+    }
+}
+
+double VisitRunner::fit_guards() {
+    constexpr double usual = 0.9, slack = 2;
+    if (!run_delays_.empty()) rules_.most_run_delay = std::max(rules_.most_run_delay, slack * quantile(run_delays_, usual));
+    return rules_.most_run_delay;
+}
+
 VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPlan& plan) {
     HEADWAY_CHECK(!visitors.empty());
+    const std::optional<MachineLock> lock = options_.guards ? lock_machine(plan.purpose) : std::nullopt;
     const int64_t begin = clock_ns();
     std::vector<std::unique_ptr<WorkerClient>> workers(visitors.size());
     std::vector<size_t> order(visitors.size());
@@ -105,7 +140,8 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
 
     std::vector<int> pids;
     for (const auto& worker : workers) pids.push_back(worker->pid());
-    HostGuard guard(signals_, pids, clock_rate_);
+    HostGuard host_guard(signals_, pids, clock_rate_, rules_);
+    RecordingGuard guard(host_guard, run_delays_);
     if (options_.guards) wait_for_quiet();
     const double start_s = seconds_since(begin);
     const Visit visit = run_visit(static_cast<int>(visitors.size()), plan.rounds, block_plan, blocks,
