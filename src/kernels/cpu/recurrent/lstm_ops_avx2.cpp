@@ -1,0 +1,1 @@
+#include "kernels/cpu/recurrent/lstm_ops_kernel.h"
