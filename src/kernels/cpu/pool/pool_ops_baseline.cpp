@@ -1,0 +1,1 @@
+#include "kernels/cpu/pool/pool_ops_kernel.h"

@@ -1,0 +1,1 @@
+#include "kernels/cpu/resize/resize_ops_kernel.h"
