@@ -27,7 +27,8 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " " << c.pro
 
 std::vector<Case> cases() {
     std::vector<Case> list;
-    for (const auto& model : nlohmann::json::parse(read_file(HEADWAY_MODEL_TABLE)).at("models"))
+    const nlohmann::json table = nlohmann::json::parse(read_file(HEADWAY_MODEL_TABLE));
+    for (const auto& model : table.at("models"))
         for (const auto& profile : model.at("profiles"))
             for (int threads : {1, 2}) list.push_back({model.at("id"), profile.at("name"), threads});
     return list;
