@@ -239,7 +239,7 @@ def varint(value):
 
 def tensor_proto(array, name):
     """A TensorProto: dims 1 (repeated), data_type 2, name 8, raw_data 9."""
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")            # ascontiguousarray would make a scalar one-dimensional
     body = b"".join(b"\x08" + varint(d) for d in array.shape) + b"\x10" + varint(ONNX_TYPES[array.dtype.name])
     for field, data in ((8, name.encode()), (9, array.tobytes())):
         body += varint(field << 3 | 2) + varint(len(data)) + data
