@@ -40,6 +40,7 @@ void Progress::say(const std::string& text) {
 }
 
 void Progress::show() {
+    if (!terminal_ && !begun_) return;
     shown_at_ = budget_.spent();
     const std::string best = best_ > 1 ? fmt::format("best so far {:.2f}x (unconfirmed)", best_) : std::string("best so far: the default");
     const std::string line = fmt::format("{}: {} trials, {} distinct engines, {}, {} left", phase_, trials_, engines_, best,

@@ -14,6 +14,8 @@ public:
     explicit Progress(const Budget& budget);
     ~Progress();
 
+    // Until then nothing is written but on a terminal: a mistake of the user gives one line, the error.
+    void begin() { begun_ = true; }
     // A new phase: always shown.
     void phase(const std::string& name);
     // The best so far and the counts; shown when enough time has passed.
@@ -26,7 +28,7 @@ private:
     void clear_line();
 
     const Budget& budget_;
-    bool terminal_;
+    bool terminal_, begun_ = false;
     std::string phase_;
     int trials_ = 0, engines_ = 0;
     double best_ = 1;

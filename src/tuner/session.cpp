@@ -44,11 +44,24 @@ const std::string& checked(const TuneOptions& options) {
 
 Session::Session(const TuneOptions& given)
     : options(given),
+      study_existed(fs::exists(given.study)),
       budget(given.budget_s, given.clock, given.stop),
       progress(budget),
       study(checked(given)),
       data({given.data, given.heldout, given.seed}, study.folder() + "/data"),
       visits({given.guards}, budget, given.seed + static_cast<uint64_t>(study.sessions())) {
+    try {
+        set_up();
+    } catch (...) {
+        arms.clear();
+        std::error_code ignored;
+        if (!study_existed) fs::remove_all(study.folder(), ignored);
+        throw;
+    }
+    progress.begin();
+}
+
+void Session::set_up() {
     std::error_code error;
     fs::remove_all(scratch(), error);
     for (const char* folder : {"scratch", "engines", "ledgers", "references"}) {

@@ -33,6 +33,7 @@ public:
     ~Session();
 
     const TuneOptions& options;
+    const bool study_existed;
     Budget budget;
     Progress progress;
     Study study;
@@ -56,6 +57,8 @@ private:
     void make_references();
     void check_header();
     std::string reference_for(const StudySample& sample, double deadline_s);
+
+    void set_up();
 
     double least_deadline_s_ = 10;
 };

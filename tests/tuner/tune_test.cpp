@@ -192,10 +192,18 @@ TEST_F(TuneTest, StoppedByTheUserItDeliversAValidEngine) {
     EXPECT_TRUE(fs::exists(result.engine));
 }
 
+TEST_F(TuneTest, AModelThatCannotBeOpenedLeavesNothingBehind) {
+    TuneOptions some = options("{}");  // no knobs in it
+    EXPECT_THROW(tune(some), UserError);
+    EXPECT_FALSE(fs::exists(some.study));
+    EXPECT_FALSE(fs::exists(some.output));
+}
+
 TEST_F(TuneTest, AStudyIsLocked) {
     const TuneOptions some = options(script(""));
     const Study other(some.study);
     EXPECT_THROW(tune(some), UserError);
+    EXPECT_TRUE(fs::exists(some.study)) << "it belongs to the other one";
 }
 
 TEST_F(TuneTest, AnotherModelIsAnotherStudy) {
