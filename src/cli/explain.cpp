@@ -1,6 +1,7 @@
 // headway explain: what was decided at each site of an engine, what else was considered there, and why not.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
@@ -14,6 +15,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "runtime/engine_file.h"
+#include "measure/statistics.h"
+#include "tuner/knob_evidence.h"
 #include "tuner/study.h"
 
 namespace headway {
@@ -98,7 +101,39 @@ void print_entries(const std::vector<Entry>& entries) {
     }
 }
 
+// A setting, as conv.algorithm=winograd4: what the study's trials with it came to.
+int explain_setting(const Options& options) {
+    const Study study = Study::read(options.subject);
+    Json list = Json::array();
+    for (const Trial& trial : study.trials()) {
+        const auto settings = route_settings(trial.route);
+        const bool has = std::any_of(settings.begin(), settings.end(), [&](const auto& setting) {
+            return setting.first + "=" + setting.second == options.why_not;
+        });
+        if (!has) continue;
+        Json entry{{"trial", trial.id}, {"route", trial.route}, {"outcome", to_string(trial.outcome)}, {"reason", trial.reason}};
+        const EngineRecord* engine = study.find(trial.fingerprint);
+        if (engine != nullptr && !engine->screen.empty()) entry["selection_estimate_biased"] = std::exp(mean(engine->screen));
+        list.push_back(std::move(entry));
+    }
+    if (options.json) {
+        std::cout << list.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+        return exit_yes;
+    }
+    if (list.empty()) std::cout << "missing: no trial has the setting " << escaped(options.why_not) << "\n";
+    for (const Json& entry : list) {
+        std::cout << fmt::format("trial {}  {}", entry["trial"].get<int>(), entry["outcome"].get<std::string>());
+        if (entry.contains("selection_estimate_biased"))
+            std::cout << fmt::format("  {:.3f}x the default (selection estimate, biased)", entry["selection_estimate_biased"].get<double>());
+        const std::string reason = entry["reason"].get<std::string>();
+        std::cout << (reason.empty() ? "" : "  " + escaped(reason)) << "\n  " << escaped(entry["route"].get<std::string>()) << "\n";
+    }
+    return exit_yes;
+}
+
 int explain(const Options& options) {
+    if (options.why_not.find('=') != std::string::npos && std::filesystem::is_directory(options.subject))
+        return explain_setting(options);
     const Subject subject = read_subject(options.subject);
     const std::vector<Entry> entries = select(read_ledger(subject.ledger, options.subject), options);
     if (!options.json) {
@@ -124,7 +159,7 @@ const Command explain_command{
         auto options = std::make_shared<Options>();
         app.add_option("subject", options->subject, "A study folder or an engine file")->required()->type_name("STUDY|E.hwe");
         app.add_option("site", options->site, "A node name, or a glob over them")->type_name("SITE");
-        app.add_option("--why-not", options->why_not, "Only candidates whose name holds this")->type_name("VALUE");
+        app.add_option("--why-not", options->why_not, "Only candidates whose name holds this; KNOB=VALUE: trials of the study that have it")->type_name("VALUE");
         add_json_option(app, options->json);
         return [options] { return explain(*options); };
     }};

@@ -16,6 +16,8 @@ constexpr int race_heats = 10;  // that a race of so many candidates takes
 constexpr int most_finalists = 3;
 constexpr int report_visits = 12;
 constexpr int usual_confirm_visits = 20;  // a large gain needs 8; kept back for one that needs more
+constexpr int first_look_visits = 8;  // the confirm test's first look
+constexpr int first_look_heats = 3;
 constexpr double heldout_s = 10;
 constexpr int most_heldout_attempts = 3;
 constexpr double alpha = 0.05;
@@ -29,9 +31,16 @@ int non_default_knobs(const std::string& route) {
 double Decider::reserve() const {
     const auto heat = static_cast<size_t>(arena_.heat_size());
     const double wanted = race_heats * arena_.expected_seconds(heat, Purpose::race) +
-                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_s;
+                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_seconds();
     return std::min(wanted, most_reserve_);
 }
+
+double Decider::least_reserve() const {
+    return first_look_heats * arena_.expected_seconds(2, Purpose::race) +
+           first_look_visits * arena_.expected_seconds(1, Purpose::confirm) + heldout_seconds();
+}
+
+double Decider::heldout_seconds() const { return std::min(heldout_s, session_.budget.seconds() / 20); }
 
 Ruling Decider::decide() {
     if (!arena_.control().fit) {
@@ -113,10 +122,10 @@ std::vector<std::string> Decider::choose(const std::vector<std::string>& engines
 
 int Decider::affordable_visits() const {
     const double pair_s = arena_.expected_seconds(1, Purpose::confirm);
-    const double left = session_.budget.left() - std::min(heldout_s, session_.budget.seconds() / 20);
+    const double left = session_.budget.left() - heldout_seconds();
     // The report gets its share, but never what the first look of the test needs.
     const int visits = static_cast<int>(left / pair_s);
-    return std::max(std::min(visits, 8), visits - report_visits);
+    return std::max(std::min(visits, first_look_visits), visits - report_visits);
 }
 
 Ruling Decider::confirm(const std::vector<std::string>& finalists) {

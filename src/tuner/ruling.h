@@ -32,6 +32,8 @@ public:
 
     // Seconds to keep back for race, confirm, report and hold-out; never more than the limit.
     double reserve() const;
+    // The least with which a large gain can still be claimed.
+    double least_reserve() const;
     void limit_reserve(double seconds) { most_reserve_ = seconds; }
     Ruling decide();
 
@@ -44,6 +46,7 @@ private:
     void estimate(Ruling& ruling, const std::vector<double>& confirm_values);
     bool passes_heldout(Ruling& ruling, const std::string& fingerprint);
     int affordable_visits() const;
+    double heldout_seconds() const;
 
     Session& session_;
     Arena& arena_;

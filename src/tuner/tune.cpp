@@ -1,5 +1,7 @@
 #include "tuner/tune.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tuner/deliver.h"
 #include "tuner/explore.h"
@@ -43,9 +45,10 @@ Ruling search_and_decide(Session& session, Arena& arena, Trials& trials) {
             const bool more = arena.control().fit && explore(session, arena, trials, decider);
             const Ruling ruling = decider.decide();
             // What was kept back for a claim that nobody is there to make goes to the search, half of it each time.
-            const double left = session.budget.left();
-            if (!more || ruling.why != Why::no_contender || left < least_search_share * session.budget.seconds()) return ruling;
-            decider.limit_reserve(left / 2);
+            const double left = session.budget.left(), least = decider.least_reserve();
+            if (!more || ruling.why != Why::no_contender || left < least + least_search_share * session.budget.seconds())
+                return ruling;
+            decider.limit_reserve(std::max(left / 2, least));
             session.budget.reserve(decider.reserve());
         }
     } catch (const WorkerError& error) {
