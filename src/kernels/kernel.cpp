@@ -85,9 +85,11 @@ std::string Problem::text() const {
 }
 
 void give_constants(Problem& problem, std::span<const Tensor* const> constants) {
-    constexpr int64_t most = 64;
+    // Integers are bounds of something; small float tensors are scales or a value, larger ones weights.
+    constexpr int64_t most_integers = 64, most_reals = 8;
     for (size_t i = 0; i < constants.size(); ++i) {
-        if (constants[i] == nullptr || constants[i]->elements() > most) continue;
+        if (constants[i] == nullptr) continue;
+        if (constants[i]->elements() > (is_float(constants[i]->type()) ? most_reals : most_integers)) continue;
         const Tensor& tensor = *constants[i];
         if (tensor.type() == ElementType::i64 || tensor.type() == ElementType::i32) {
             problem.attributes.set(constant_name(i), tensor.to_int64());

@@ -44,7 +44,7 @@ struct Problem {
 };
 
 // Axes, pads, starts, scales... are inputs in ONNX, but decide what a kernel does. lower calls give_constants for every
-// problem: constants of src of at most 64 numbers are then known by value (kept as attributes "src0", "src1", ...).
+// problem: small constants of src are then known by value (kept as attributes "src0", "src1", ...).
 void give_constants(Problem& problem, std::span<const Tensor* const> constants);
 std::optional<std::vector<int64_t>> constant_integers(const Problem& problem, size_t src);  // of an integer src
 std::optional<std::vector<float>> constant_reals(const Problem& problem, size_t src);       // of an f32 src

@@ -43,6 +43,9 @@ void set_src(LowerSite& site, const Graph& graph, const std::vector<ValueId>& sr
         site.problem.src.push_back(id == no_value ? std::nullopt : std::optional(plain(graph, id)));
         site.problem.constant.push_back(graph.is_constant(id));
     }
+    std::vector<const Tensor*> constants;
+    for (ValueId id : src) constants.push_back(graph.constant(id));
+    give_constants(site.problem, constants);
 }
 
 void set_dst(LowerSite& site, const Graph& graph, const std::vector<ValueId>& dst) {
