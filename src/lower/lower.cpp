@@ -1,6 +1,7 @@
 #include "lower/lower.h"
 
 #include <fmt/format.h>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -50,8 +51,10 @@ void write_ledger(const std::vector<Chosen>& entries, std::vector<Decision>& led
             return fmt::format("{} {}", form.kernel->name(), to_string(form.problem.dst.front().layout));
         };
         ledger.push_back({"lower", site, name(won), true, Verdict::yes(), won.us});
+        std::set<std::string> told{name(won)};
         for (const Form& form : entry.forms) {
-            if (&form == &won) continue;
+            // The cheapest form of a kernel in a layout speaks for it.
+            if (!told.insert(name(form)).second) continue;
             ledger.push_back({"lower", site, name(form), false,
                               Verdict::no(Reason::cost, fmt::format("predicted {:.1f} us against {:.1f} us, reorders apart",
                                                                     form.us, won.us)),
