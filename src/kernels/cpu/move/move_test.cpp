@@ -232,6 +232,54 @@ TEST(Tile, RepeatsEveryAxis) {
                       }));
 }
 
+template <class T>
+testing::KernelCase gather_case(const Shape& shape, int64_t axis, const Shape& indices_shape,
+                                const std::vector<T>& indices, bool constant) {
+    testing::KernelCase test;
+    test.problem.op = "Gather";
+    test.problem.attributes.set("axis", axis);
+    test.add_src(testing::f32(shape), counted<float>(shape.elements()));
+    test.add_src({element_type_of<T>(), indices_shape, Layout::plain}, indices, constant);
+    const int64_t at = axis < 0 ? axis + static_cast<int64_t>(shape.rank()) : axis;
+    Index dims(shape.begin(), shape.begin() + at);
+    dims.insert(dims.end(), indices_shape.begin(), indices_shape.end());
+    dims.insert(dims.end(), shape.begin() + at + 1, shape.end());
+    test.problem.dst = {testing::f32(Shape(dims))};
+    return test;
+}
+
+template <class T>
+void check_gather(const Shape& shape, int64_t axis, const Shape& indices_shape, const std::vector<T>& indices,
+                  bool constant) {
+    const testing::KernelCase test = gather_case(shape, axis, indices_shape, indices, constant);
+    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.rank()) : axis);
+    const std::vector<float> values = counted<float>(shape.elements());
+    expect_all<float>(
+        test, built<float>(test.problem.dst[0].shape, [&](const Index& index) {
+            Index source(index.begin(), index.begin() + static_cast<ptrdiff_t>(at));
+            const Index place(index.begin() + static_cast<ptrdiff_t>(at),
+                              index.begin() + static_cast<ptrdiff_t>(at + indices_shape.rank()));
+            const auto picked = static_cast<int64_t>(indices[static_cast<size_t>(plain_offset(indices_shape, place))]);
+            source.push_back(picked < 0 ? picked + shape[at] : picked);
+            source.insert(source.end(), index.begin() + static_cast<ptrdiff_t>(at + indices_shape.rank()), index.end());
+            return values[static_cast<size_t>(plain_offset(shape, source))];
+        }));
+}
+
+TEST(Gather, AxesAndIndices) {
+    check_gather<int64_t>({2, 1, 128}, 0, {}, {1}, true);
+    check_gather<int64_t>({30, 17}, 0, {2, 3}, {0, 29, -1, 4, 4, -30}, false);
+    check_gather<int32_t>({5, 6, 7}, -1, {4}, {6, 0, -7, 3}, false);
+    check_gather<int64_t>({5, 6, 7}, 1, {0}, {}, false);
+}
+
+TEST(Gather, IndicesOutsideAreTheUsersFault) {
+    for (int64_t index : {3, -4}) {
+        const testing::KernelCase test = gather_case<int64_t>({3, 2}, 0, {1}, {index}, false);
+        EXPECT_THROW(testing::run_kernel<float>(*testing::kernels_for("Gather").front(), test), UserError);
+    }
+}
+
 TEST(Reshape, CopiesBytes) {
     const std::vector<int64_t> values = counted<int64_t>(24);
     testing::KernelCase test;

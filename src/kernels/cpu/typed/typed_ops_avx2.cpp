@@ -1,0 +1,1 @@
+#include "kernels/cpu/typed/typed_ops_kernel.h"
