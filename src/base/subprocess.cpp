@@ -42,9 +42,10 @@ std::vector<std::string> merged_environment(const SubprocessOptions& options) {
     std::vector<std::string> merged;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
-        const bool replaced = std::any_of(options.environment.begin(), options.environment.end(), [&](const auto& pair) {
-            return text.starts_with(pair.first) && text.substr(pair.first.size()).starts_with('=');
-        });
+        const bool replaced =
+            std::any_of(options.environment.begin(), options.environment.end(), [&](const auto& pair) {
+                return text.starts_with(pair.first) && text.substr(pair.first.size()).starts_with('=');
+            });
         if (!replaced) merged.emplace_back(text);
     }
     for (const auto& [name, value] : options.environment) merged.push_back(name + "=" + value);
@@ -52,8 +53,8 @@ std::vector<std::string> merged_environment(const SubprocessOptions& options) {
 }
 
 // Between fork and exec only calls that are safe there. An errno goes to `report` when exec fails.
-[[noreturn]] void become(char* const* command, char* const* environment, int64_t memory_limit, int socket, int errors, int report,
-                         pid_t parent) {
+[[noreturn]] void become(char* const* command, char* const* environment, int64_t memory_limit, int socket, int errors,
+                         int report, pid_t parent) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
@@ -94,7 +95,8 @@ Subprocess::Subprocess(const SubprocessOptions& options) {
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0)
-        become(command_list.data(), environment_list.data(), options.memory_limit, sockets[1], errors_, report[1], parent);
+        become(command_list.data(), environment_list.data(), options.memory_limit, sockets[1], errors_, report[1],
+               parent);
     const int fork_error = errno;
     ::close(sockets[1]);
     ::close(report[1]);
@@ -158,7 +160,8 @@ bool Subprocess::wait_for_end(double seconds) {
     while (!ended_) {
         siginfo_t info{};
         // The child stays a zombie until its group is killed: its number cannot go to another process before that.
-        if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_) return true;
+        if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_)
+            return true;
         if (now_seconds() >= end) return false;
         ::usleep(500);
     }

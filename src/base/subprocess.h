@@ -1,5 +1,6 @@
-// A child process that we talk to line by line: its own process group, memory limit and deadlines, so that a hang, a crash
-// or a flood of output costs the caller one answer and no more. The child dies with this process, whatever ends it.
+// A child process that we talk to line by line: its own process group, memory limit and deadlines, so that a hang, a
+// crash or a flood of output costs the caller one answer and no more. The child dies with this process, whatever ends
+// it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +15,9 @@
 namespace headway {
 
 struct SubprocessOptions {
-    std::vector<std::string> command;  // [0] is the path of the program
+    std::vector<std::string> command;                              // [0] is the path of the program
     std::vector<std::pair<std::string, std::string>> environment;  // added to ours
-    int64_t memory_limit = 0;          // bytes of address space; 0 = none
+    int64_t memory_limit = 0;                                      // bytes of address space; 0 = none
 };
 
 // How a child ended.
@@ -59,8 +60,8 @@ private:
     bool wait_for_end(double seconds);
 
     pid_t pid_ = -1;
-    int socket_ = -1;   // the child's standard input and output
-    int errors_ = -1;   // memory file behind the child's standard error
+    int socket_ = -1;  // the child's standard input and output
+    int errors_ = -1;  // memory file behind the child's standard error
     bool ended_ = false;
     ExitStatus status_;
     std::string buffer_;

@@ -1,5 +1,6 @@
 // A subcommand: one named constant in one file, which declares its options and returns what to do once they are parsed.
-//     const Command knobs{"knobs", "List the knobs", [](CLI::App& app) { ...; return [options] { return exit_yes; }; }};
+//     const Command knobs{"knobs", "List the knobs", [](CLI::App& app) { ...; return [options] { return exit_yes; };
+//     }};
 // The action returns an exit code; a UserError ends in code 2 with one line, a broken invariant in 70.
 #pragma once
 
@@ -15,7 +16,7 @@ class App;
 namespace headway {
 
 inline constexpr int exit_yes = 0;
-inline constexpr int exit_no = 1;         // a well-formed no: values differ, no gain
+inline constexpr int exit_no = 1;          // a well-formed no: values differ, no gain
 inline constexpr int exit_user_error = 2;  // the user's or the machine's fault
 inline constexpr int exit_bug = 70;
 

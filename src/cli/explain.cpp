@@ -60,8 +60,9 @@ std::vector<Entry> read_ledger(const std::string& text, const std::string& path)
     std::vector<Entry> entries;
     try {
         for (const Json& item : list)
-            entries.push_back({item.value("where", ""), item.value("site", ""), item.value("candidate", ""), item.value("reason", ""),
-                               item.value("detail", ""), item.value("taken", false), item.value("predicted_us", 0.0)});
+            entries.push_back({item.value("where", ""), item.value("site", ""), item.value("candidate", ""),
+                               item.value("reason", ""), item.value("detail", ""), item.value("taken", false),
+                               item.value("predicted_us", 0.0)});
     } catch (const Json::exception&) {
         throw UserError(path + ": the ledger is damaged");
     }
@@ -76,17 +77,19 @@ std::vector<Entry> select(const std::vector<Entry>& entries, const Options& opti
         sites.push_back(entry.site);
         if (!options.site.empty() && !glob_match(options.site, entry.site)) continue;
         candidates.push_back(entry.candidate);
-        if (options.why_not.empty() || entry.candidate.find(options.why_not) != std::string::npos) selected.push_back(entry);
+        if (options.why_not.empty() || entry.candidate.find(options.why_not) != std::string::npos)
+            selected.push_back(entry);
     }
     if (!selected.empty() || entries.empty()) return selected;
     if (candidates.empty()) {
         const std::string nearest = nearest_name(options.site, sites);
-        throw UserError("no site '" + escaped(options.site) + "'" + (nearest.empty() ? "" : "; did you mean '" + escaped(nearest) + "'?"));
+        throw UserError("no site '" + escaped(options.site) + "'" +
+                        (nearest.empty() ? "" : "; did you mean '" + escaped(nearest) + "'?"));
     }
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    throw UserError("missing: no candidate '" + escaped(options.why_not) + "' was considered there; there were: " +
-                    escaped(join(candidates, ", ")));
+    throw UserError("missing: no candidate '" + escaped(options.why_not) +
+                    "' was considered there; there were: " + escaped(join(candidates, ", ")));
 }
 
 void print_entries(const std::vector<Entry>& entries) {
@@ -96,7 +99,8 @@ void print_entries(const std::vector<Entry>& entries) {
         site = entry.site;
         std::cout << fmt::format("  {} {}", entry.taken ? "taken  " : "refused", escaped(entry.candidate));
         if (entry.predicted_us > 0) std::cout << fmt::format("  {:.1f} us predicted", entry.predicted_us);
-        if (!entry.reason.empty()) std::cout << "  " << entry.reason << (entry.detail.empty() ? "" : ": " + escaped(entry.detail));
+        if (!entry.reason.empty())
+            std::cout << "  " << entry.reason << (entry.detail.empty() ? "" : ": " + escaped(entry.detail));
         std::cout << "  [" << escaped(entry.where) << "]\n";
     }
 }
@@ -111,9 +115,13 @@ int explain_setting(const Options& options) {
             return setting.first + "=" + setting.second == options.why_not;
         });
         if (!has) continue;
-        Json entry{{"trial", trial.id}, {"route", trial.route}, {"outcome", to_string(trial.outcome)}, {"reason", trial.reason}};
+        Json entry{{"trial", trial.id},
+                   {"route", trial.route},
+                   {"outcome", to_string(trial.outcome)},
+                   {"reason", trial.reason}};
         const EngineRecord* engine = study.find(trial.fingerprint);
-        if (engine != nullptr && !engine->screen.empty()) entry["selection_estimate_biased"] = std::exp(mean(engine->screen));
+        if (engine != nullptr && !engine->screen.empty())
+            entry["selection_estimate_biased"] = std::exp(mean(engine->screen));
         list.push_back(std::move(entry));
     }
     if (options.json) {
@@ -124,9 +132,11 @@ int explain_setting(const Options& options) {
     for (const Json& entry : list) {
         std::cout << fmt::format("trial {}  {}", entry["trial"].get<int>(), entry["outcome"].get<std::string>());
         if (entry.contains("selection_estimate_biased"))
-            std::cout << fmt::format("  {:.3f}x the default (selection estimate, biased)", entry["selection_estimate_biased"].get<double>());
+            std::cout << fmt::format("  {:.3f}x the default (selection estimate, biased)",
+                                     entry["selection_estimate_biased"].get<double>());
         const std::string reason = entry["reason"].get<std::string>();
-        std::cout << (reason.empty() ? "" : "  " + escaped(reason)) << "\n  " << escaped(entry["route"].get<std::string>()) << "\n";
+        std::cout << (reason.empty() ? "" : "  " + escaped(reason)) << "\n  "
+                  << escaped(entry["route"].get<std::string>()) << "\n";
     }
     return exit_yes;
 }
@@ -150,16 +160,21 @@ int explain(const Options& options) {
                         {"reason", entry.reason},
                         {"detail", entry.detail},
                         {"predicted_us", entry.predicted_us}});
-    std::cout << Json{{"route", subject.route}, {"decisions", list}}.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << Json{{"route", subject.route}, {"decisions", list}}.dump(1, ' ', false, Json::error_handler_t::replace)
+              << "\n";
     return exit_yes;
 }
 
 const Command explain_command{
     "explain", "Say what was decided at each site, and why not otherwise", [](CLI::App& app) -> Command::Action {
         auto options = std::make_shared<Options>();
-        app.add_option("subject", options->subject, "A study folder or an engine file")->required()->type_name("STUDY|E.hwe");
+        app.add_option("subject", options->subject, "A study folder or an engine file")
+            ->required()
+            ->type_name("STUDY|E.hwe");
         app.add_option("site", options->site, "A node name, or a glob over them")->type_name("SITE");
-        app.add_option("--why-not", options->why_not, "Only candidates whose name holds this; KNOB=VALUE: trials of the study that have it")->type_name("VALUE");
+        app.add_option("--why-not", options->why_not,
+                       "Only candidates whose name holds this; KNOB=VALUE: trials of the study that have it")
+            ->type_name("VALUE");
         add_json_option(app, options->json);
         return [options] { return explain(*options); };
     }};

@@ -31,9 +31,10 @@ nlohmann::ordered_json to_json(const KnobBase& knob) {
 }
 
 void print_one(const KnobBase& knob) {
-    std::cout << fmt::format("{}\n    {}\n    family    {}\n    values    {}   (default {})\n    numerics  {}\n    scope     {}\n",
-                             knob.name(), knob.help(), knob.family(), join(knob.values(), "|"), knob.default_value(),
-                             to_string(knob.numerics()), to_string(knob.scope()));
+    std::cout << fmt::format(
+        "{}\n    {}\n    family    {}\n    values    {}   (default {})\n    numerics  {}\n    scope     {}\n",
+        knob.name(), knob.help(), knob.family(), join(knob.values(), "|"), knob.default_value(),
+        to_string(knob.numerics()), to_string(knob.scope()));
 }
 
 void print_all(const std::vector<const KnobBase*>& knobs) {
@@ -54,7 +55,8 @@ std::vector<const KnobBase*> select(const Registry<KnobBase>& registry, const st
         if (name.empty() || glob_match(name, knob->name())) selected.push_back(knob);
     if (!selected.empty() || name.empty()) return selected;
     const std::string nearest = nearest_name(name, registry.names());
-    throw UserError("no knob '" + escaped(name) + "'" + (nearest.empty() ? "; see headway knobs" : "; did you mean '" + nearest + "'?"));
+    throw UserError("no knob '" + escaped(name) + "'" +
+                    (nearest.empty() ? "; see headway knobs" : "; did you mean '" + nearest + "'?"));
 }
 
 int list_knobs(const Options& options) {

@@ -37,7 +37,8 @@ std::string usage_error(const CLI::ParseError& error, const Registry<Command>& c
 
 int run(int argc, char** argv) {
     const Registry<Command> commands = declared<Command>();
-    CLI::App app("Finds, for one ONNX model on one machine, the fastest engine whose outputs stay inside a tolerance.", "headway");
+    CLI::App app("Finds, for one ONNX model on one machine, the fastest engine whose outputs stay inside a tolerance.",
+                 "headway");
     app.set_version_flag("--version", version_text);
     app.require_subcommand(1);
     std::map<const CLI::App*, Command::Action> actions;
@@ -53,7 +54,8 @@ int run(int argc, char** argv) {
         return complain(exit_user_error, usage_error(error, commands, argc, argv));
     }
     const int code = actions.at(app.get_subcommands().front())();
-    if (!std::cout.flush() || std::fflush(stdout) != 0) return complain(exit_user_error, "cannot write to standard output");
+    if (!std::cout.flush() || std::fflush(stdout) != 0)
+        return complain(exit_user_error, "cannot write to standard output");
     return code;
 }
 

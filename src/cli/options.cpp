@@ -20,7 +20,8 @@ int64_t parse_number(const std::string& word, const std::string& whole, const ch
     return number;
 }
 
-std::vector<BuildOptions::Named> parse_named(const std::vector<std::string>& texts, const char* option, char separator) {
+std::vector<BuildOptions::Named> parse_named(const std::vector<std::string>& texts, const char* option,
+                                             char separator) {
     std::vector<BuildOptions::Named> parsed;
     for (const std::string& text : texts) {
         const size_t equals = text.rfind('=');
@@ -69,6 +70,8 @@ void add_build_options(CLI::App& app, BuildOptions& options) {
         ->allow_extra_args(false);
 }
 
-void add_json_option(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print the machine form of the same facts"); }
+void add_json_option(CLI::App& app, bool& json) {
+    app.add_flag("--json", json, "Print the machine form of the same facts");
+}
 
 }  // namespace headway

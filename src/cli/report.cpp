@@ -32,10 +32,11 @@ int print_replay(const Options& options) {
             {"visits", again.visits}, {"verdict", again.verdict}, {"contradictions", again.contradictions}};
         std::cout << facts.dump() << "\n";
     } else {
-        for (const std::string& contradiction : again.contradictions) std::cout << "contradiction: " << escaped(contradiction) << "\n";
-        std::cout << fmt::format("{} visits replayed, verdict {}: {}\n", again.visits,
-                                 again.verdict.empty() ? "(none yet)" : again.verdict,
-                                 again.contradictions.empty() ? "follows from the log" : "does not follow from the log");
+        for (const std::string& contradiction : again.contradictions)
+            std::cout << "contradiction: " << escaped(contradiction) << "\n";
+        std::cout << fmt::format(
+            "{} visits replayed, verdict {}: {}\n", again.visits, again.verdict.empty() ? "(none yet)" : again.verdict,
+            again.contradictions.empty() ? "follows from the log" : "does not follow from the log");
     }
     return again.contradictions.empty() ? exit_yes : exit_no;
 }

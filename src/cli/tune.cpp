@@ -50,7 +50,8 @@ double parse_budget(const std::string& text) {
     }
     const std::string unit = text.substr(std::min(digits, text.size()));
     const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-    if (digits == 0 || scale == 0) throw UserError("--budget " + escaped(text) + ": expected a time such as 90s, 10m or 1h");
+    if (digits == 0 || scale == 0)
+        throw UserError("--budget " + escaped(text) + ": expected a time such as 90s, 10m or 1h");
     if (!(value > 0) || value * scale > 1e9) throw UserError("--budget " + escaped(text) + ": must be positive");
     return value * scale;
 }
@@ -67,7 +68,8 @@ void complete(Options& options) {
     tune.budget_s = parse_budget(options.budget);
     tune.builders = split(options.builders, ',');
     if (options.scenario != "latency")
-        throw UserError("--scenario " + escaped(options.scenario) + ": only latency is known (one call at a time, warm)");
+        throw UserError("--scenario " + escaped(options.scenario) +
+                        ": only latency is known (one call at a time, warm)");
     tune.gate = make_gate(options.gate);
     tune.model.target = options.build.target_text();
     tune.model.threads = options.build.threads;
@@ -82,7 +84,9 @@ void complete(Options& options) {
     if (std::filesystem::is_regular_file(tune.space)) tune.space = read_file(tune.space);
     tune.seed = static_cast<uint64_t>(options.seed);
     tune.worker_command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
-    tune.clock = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+    tune.clock = [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
     tune.stop = &stop_requested;
     // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.
     tune.memory_limit = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
@@ -91,11 +95,12 @@ void complete(Options& options) {
 void print_summary(const TuneResult& result) {
     std::cout << to_string(result.finding);
     if (result.finding == Finding::faster)
-        std::cout << fmt::format(": {:.3f}x the speed of the default engine [{:.3f}, {:.3f}]", result.speedup, result.low, result.high);
+        std::cout << fmt::format(": {:.3f}x the speed of the default engine [{:.3f}, {:.3f}]", result.speedup,
+                                 result.low, result.high);
     if (!result.why.empty()) std::cout << ": " << result.why;
     std::cout << fmt::format("\nroute   {}\nengine  {}\nreport  {}/report.md\n{} trials, {} builds, {:.0f} s\n",
-                             result.route.empty() ? "(default)" : result.route, escaped(result.engine), escaped(result.study),
-                             result.trials, result.builds, result.seconds);
+                             result.route.empty() ? "(default)" : result.route, escaped(result.engine),
+                             escaped(result.study), result.trials, result.builds, result.seconds);
 }
 
 int run_tune(Options& options) {
@@ -103,8 +108,10 @@ int run_tune(Options& options) {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
     const TuneResult result = tune(options.tune);
-    if (options.json) std::cout << result.json() << "\n";
-    else print_summary(result);
+    if (options.json)
+        std::cout << result.json() << "\n";
+    else
+        print_summary(result);
     return result.finding == Finding::faster ? exit_yes : exit_no;
 }
 
@@ -113,12 +120,18 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("model", tune.model.model, "The ONNX model")->required()->type_name("MODEL");
     app.add_option("--data", tune.data, "Folder of test_data_set_k/input_i.pb, output_i.pb (default: generated inputs)")
         ->type_name("DIR");
-    app.add_option("--heldout", tune.heldout, "Samples that only the winner is checked on (default: every third of --data)")
+    app.add_option("--heldout", tune.heldout,
+                   "Samples that only the winner is checked on (default: every third of --data)")
         ->type_name("DIR");
-    app.add_option("--builder", options.builders, "Builders, the reference first")->type_name("B[,B]")->capture_default_str();
-    app.add_option("--budget", options.budget, "Wall clock for everything, as 90s, 10m, 1h")->type_name("TIME")->capture_default_str();
+    app.add_option("--builder", options.builders, "Builders, the reference first")
+        ->type_name("B[,B]")
+        ->capture_default_str();
+    app.add_option("--budget", options.budget, "Wall clock for everything, as 90s, 10m, 1h")
+        ->type_name("TIME")
+        ->capture_default_str();
     app.add_option("--scenario", options.scenario, "What is optimised")->capture_default_str();
-    app.add_option("--space", tune.space, "Routes to search, KNOB=[A|B],..., or a file (default: every value of every knob)")
+    app.add_option("--space", tune.space,
+                   "Routes to search, KNOB=[A|B],..., or a file (default: every value of every knob)")
         ->type_name("ROUTESET");
     app.add_option("--study", tune.study, "Folder of the study; an existing one goes on (default: a new MODEL.study)")
         ->type_name("DIR");
@@ -126,13 +139,16 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--trials", tune.most_trials, "Most trials (default: as many as the budget holds)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
-    app.add_option("--seed", options.seed, "Seed of every random choice")->check(CLI::NonNegativeNumber)->capture_default_str();
+    app.add_option("--seed", options.seed, "Seed of every random choice")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     add_gate_options(app, options.gate);
     add_build_options(app, options.build);
     add_json_option(app, options.json);
 }
 
-const Command tune_command{"tune", "Find the fastest engine inside the tolerance", [](CLI::App& app) -> Command::Action {
+const Command tune_command{"tune", "Find the fastest engine inside the tolerance",
+                           [](CLI::App& app) -> Command::Action {
                                auto options = std::make_shared<Options>();
                                add_options(app, *options);
                                return [options] { return run_tune(*options); };

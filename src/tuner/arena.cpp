@@ -19,7 +19,7 @@ constexpr const char* clone_name = "clone";
 constexpr int most_control_visits = 12;
 constexpr int least_control_visits = 4;
 constexpr double control_share = 0.1;  // of the budget
-constexpr double warmup_share = 0.02;   // of the budget
+constexpr double warmup_share = 0.02;  // of the budget
 // Selection only chooses whom to confirm: shorter blocks and warm-ups leave time for more candidates.
 constexpr int selection_rounds = 2;
 constexpr BlockRules selection_blocks{5'000'000, 20'000'000, 250'000'000};
@@ -73,20 +73,24 @@ void Arena::run_control() {
     while (static_cast<int>(values.size()) < most_control_visits) {
         const bool enough = static_cast<int>(values.size()) >= least_control_visits;
         if (enough && session_.budget.spent() - begin > budget * control_share) break;
-        const VisitRecord record = session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
+        const VisitRecord record =
+            session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
         session_.study.record_visit(record);
         values.push_back(record.values.front());
         rounds.push_back(paired_log_ratios(record.rounds, 1));
         std::vector<double> block_ns;
         for (const auto& round : record.rounds) block_ns.push_back(static_cast<double>(round.front()));
         const double iteration_ns = median(block_ns) / static_cast<double>(record.iterations);
-        short_warmup_ = std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns)));
+        short_warmup_ =
+            std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns)));
     }
     control_ = judge_control(values);
     const double usual = session_.visits.fit_guards();
     if (usual > GuardRules{}.most_run_delay)
-        session_.study.record_note(fmt::format(
-            "other programs run on this machine: rounds count in which threads wait for a CPU up to {:.0f} % of a block", 100 * usual));
+        session_.study.record_note(
+            fmt::format("other programs run on this machine: rounds count in which threads wait for a CPU up to {:.0f} "
+                        "% of a block",
+                        100 * usual));
     const VisitCost cost = session_.visits.cost(Purpose::control);
     confirm_rounds_ = best_rounds(variance_components(rounds), 2 * cost.per_engine_s, 2 * cost.per_block_s);
 }
@@ -104,7 +108,8 @@ std::vector<std::string> Arena::visit(const std::vector<std::string>& engines, P
             if (error.index() == 0)
                 throw UserError(std::string("the default engine failed while it was measured: ") + error.what());
             const std::string out = racing[error.index() - 1];
-            session_.study.record_gate(out, outcome_of(error.failure()), 0, std::string("while measured: ") + error.what(), "{}");
+            session_.study.record_gate(out, outcome_of(error.failure()), 0,
+                                       std::string("while measured: ") + error.what(), "{}");
             failed.push_back(out);
             racing.erase(racing.begin() + static_cast<std::ptrdiff_t>(error.index()) - 1);
         }
@@ -121,7 +126,8 @@ int Arena::heat_size() const {
 double Arena::selection_estimate(const EngineRecord& engine) const {
     std::vector<double> values;
     for (const auto& [fingerprint, other] : session_.study.engines())
-        if (other.timing_key == engine.timing_key) values.insert(values.end(), other.screen.begin(), other.screen.end());
+        if (other.timing_key == engine.timing_key)
+            values.insert(values.end(), other.screen.begin(), other.screen.end());
     return values.empty() ? std::numeric_limits<double>::quiet_NaN() : mean(values);
 }
 

@@ -1,5 +1,5 @@
-// Where engines meet: the default engine as the reference of every visit, the control that says whether this machine can
-// be trusted, and the visits that compare candidates with the reference.
+// Where engines meet: the default engine as the reference of every visit, the control that says whether this machine
+// can be trusted, and the visits that compare candidates with the reference.
 #pragma once
 
 #include <string>
@@ -36,8 +36,8 @@ private:
     Session& session_;
     std::string reference_;
     Control control_;
-    int64_t warmup_ = 3;         // iterations until the reference's times settle
-    int64_t short_warmup_ = 3;   // of selection visits
+    int64_t warmup_ = 3;        // iterations until the reference's times settle
+    int64_t short_warmup_ = 3;  // of selection visits
     int confirm_rounds_ = 4;
 };
 

@@ -18,16 +18,24 @@ namespace fs = std::filesystem;
 constexpr double certify_deadline_s = 60;
 
 std::string in_words(const Ruling& ruling, const Session& session) {
-    const std::string resolution = ruling.resolution > 0 ? fmt::format(" (resolution {:.1f} %)", 100 * ruling.resolution) : "";
+    const std::string resolution =
+        ruling.resolution > 0 ? fmt::format(" (resolution {:.1f} %)", 100 * ruling.resolution) : "";
     switch (ruling.why) {
-        case Why::none: break;
-        case Why::budget: return session.budget.stopped() ? "stopped: ended by the user before a claim could be tested"
-                                                          : "budget: too little time to test a claim" + resolution;
-        case Why::resolution: return "resolution: no gain above the margin was shown" + resolution;
-        case Why::no_contender: return "no_contender: no engine inside the tolerance looked faster than the default";
-        case Why::control: return "control: a copy of the default engine differed from the default engine";
-        case Why::dropped: return "dropped: the machine was disturbed in more than a fifth of the rounds";
-        case Why::clock: return "clock: the clock of this machine is too coarse for this model";
+        case Why::none:
+            break;
+        case Why::budget:
+            return session.budget.stopped() ? "stopped: ended by the user before a claim could be tested"
+                                            : "budget: too little time to test a claim" + resolution;
+        case Why::resolution:
+            return "resolution: no gain above the margin was shown" + resolution;
+        case Why::no_contender:
+            return "no_contender: no engine inside the tolerance looked faster than the default";
+        case Why::control:
+            return "control: a copy of the default engine differed from the default engine";
+        case Why::dropped:
+            return "dropped: the machine was disturbed in more than a fifth of the rounds";
+        case Why::clock:
+            return "clock: the clock of this machine is too coarse for this model";
     }
     return "";
 }
@@ -73,7 +81,8 @@ void write_output(Session& session, const EngineRecord& engine, const std::strin
         try {
             workshop.builder_worker(certify_deadline_s).certify(part, certificate, certify_deadline_s);
         } catch (const WorkerError& error) {
-            if (error.failure() != Failure::unsupported) throw UserError(std::string("cannot certify the engine: ") + error.what());
+            if (error.failure() != Failure::unsupported)
+                throw UserError(std::string("cannot certify the engine: ") + error.what());
         }
         fs::rename(part, session.options.output);
     } catch (...) {
@@ -85,23 +94,25 @@ void write_output(Session& session, const EngineRecord& engine, const std::strin
 }  // namespace
 
 std::string TuneResult::json() const {
-    const Json line{{"verdict", to_string(finding)},
-                    {"speedup", speedup},
-                    {"low", low},
-                    {"high", high},
-                    {"builder", builder},
-                    {"route", route},
-                    {"engine", engine},
-                    {"trials", trials},
-                    {"builds", builds},
-                    {"seconds", seconds},
-                    {"accuracy", {{"tuning", Json::parse(tuning_accuracy)}, {"heldout", Json::parse(heldout_accuracy)}}},
-                    {"why", why},
-                    {"study", study}};
+    const Json line{
+        {"verdict", to_string(finding)},
+        {"speedup", speedup},
+        {"low", low},
+        {"high", high},
+        {"builder", builder},
+        {"route", route},
+        {"engine", engine},
+        {"trials", trials},
+        {"builds", builds},
+        {"seconds", seconds},
+        {"accuracy", {{"tuning", Json::parse(tuning_accuracy)}, {"heldout", Json::parse(heldout_accuracy)}}},
+        {"why", why},
+        {"study", study}};
     return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-TuneResult deliver(Session& session, const Arena* arena, Trials& trials, const Ruling& ruling, const std::string& reference) {
+TuneResult deliver(Session& session, const Arena* arena, Trials& trials, const Ruling& ruling,
+                   const std::string& reference) {
     const std::string& fingerprint = ruling.winner.empty() ? reference : ruling.winner;
     if (!trials.ensure_engine(fingerprint)) throw UserError("the engine to deliver could not be built again");
     const EngineRecord& engine = *session.study.find(fingerprint);

@@ -8,6 +8,7 @@
 namespace headway {
 
 // Delivers the winner of the ruling, or the default engine `reference`. `arena` is null when nothing was measured.
-TuneResult deliver(Session& session, const Arena* arena, Trials& trials, const Ruling& ruling, const std::string& reference);
+TuneResult deliver(Session& session, const Arena* arena, Trials& trials, const Ruling& ruling,
+                   const std::string& reference);
 
 }  // namespace headway

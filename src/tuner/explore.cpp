@@ -9,23 +9,27 @@
 namespace headway {
 namespace {
 
-constexpr int most_asks_per_heat = 3;     // proposals that turn out to be known engines leave a heat unfilled
-constexpr size_t kept_engines = 12;       // files of the best ones; others are built again if they are needed
+constexpr int most_asks_per_heat = 3;  // proposals that turn out to be known engines leave a heat unfilled
+constexpr size_t kept_engines = 12;    // files of the best ones; others are built again if they are needed
 constexpr double least_visit_error = 0.005;
 constexpr double first_trial_s = 1;
 
 Fate fate_of(Outcome outcome) {
     switch (outcome) {
         case Outcome::built:
-        case Outcome::duplicate: return Fate::built;
+        case Outcome::duplicate:
+            return Fate::built;
         case Outcome::wrong:
-        case Outcome::nondeterministic: return Fate::wrong;
+        case Outcome::nondeterministic:
+            return Fate::wrong;
         case Outcome::refused:
-        case Outcome::unsupported: return Fate::refused;
+        case Outcome::unsupported:
+            return Fate::refused;
         case Outcome::failed:
         case Outcome::crashed:
         case Outcome::timeout:
-        case Outcome::out_of_memory: break;
+        case Outcome::out_of_memory:
+            break;
     }
     return Fate::failed;
 }
@@ -73,7 +77,8 @@ private:
         for (const std::string& fingerprint : leftovers) {
             if (!has_time()) return;
             if (!session_.study.find(fingerprint)->passed) trials_.finish_gate(fingerprint);
-            if (session_.study.find(fingerprint)->passed && trials_.ensure_engine(fingerprint)) fresh_.push_back(fingerprint);
+            if (session_.study.find(fingerprint)->passed && trials_.ensure_engine(fingerprint))
+                fresh_.push_back(fingerprint);
             if (static_cast<int>(fresh_.size()) >= arena_.heat_size()) visit_fresh();
         }
     }
@@ -116,7 +121,8 @@ private:
     }
 
     void visit_fresh() {
-        while (!fresh_.empty() && session_.budget.left_for_search() > arena_.expected_seconds(fresh_.size(), Purpose::screen)) {
+        while (!fresh_.empty() &&
+               session_.budget.left_for_search() > arena_.expected_seconds(fresh_.size(), Purpose::screen)) {
             const size_t size = std::min(fresh_.size(), static_cast<size_t>(arena_.heat_size()));
             std::vector<std::string> heat(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(size));
             fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(size));
@@ -136,14 +142,16 @@ private:
             return session_.study.find(a)->screen.size() < session_.study.find(b)->screen.size();
         });
         for (const std::string& leader : leaders)
-            if (static_cast<int>(heat.size()) < arena_.heat_size() && trials_.ensure_engine(leader)) heat.push_back(leader);
+            if (static_cast<int>(heat.size()) < arena_.heat_size() && trials_.ensure_engine(leader))
+                heat.push_back(leader);
     }
 
     // Measured engines inside the tolerance, fastest first.
     std::vector<std::string> ranked() const {
         std::vector<std::pair<double, std::string>> engines;
         for (const auto& [fingerprint, engine] : session_.study.engines())
-            if (engine.passed && !engine.screen.empty()) engines.emplace_back(-arena_.selection_estimate(engine), fingerprint);
+            if (engine.passed && !engine.screen.empty())
+                engines.emplace_back(-arena_.selection_estimate(engine), fingerprint);
         std::sort(engines.begin(), engines.end());
         std::vector<std::string> names;
         for (auto& [slowness, fingerprint] : engines) names.push_back(std::move(fingerprint));
@@ -174,7 +182,8 @@ private:
             } else if (engine != nullptr && engine->passed) {
                 const double estimate = arena_.selection_estimate(*engine);
                 if (std::isfinite(estimate)) seen.log_speedup = estimate;
-                seen.standard_error = visit_error / std::sqrt(std::max<double>(1, static_cast<double>(engine->screen.size())));
+                seen.standard_error =
+                    visit_error / std::sqrt(std::max<double>(1, static_cast<double>(engine->screen.size())));
             }
             history.push_back(std::move(seen));
         }

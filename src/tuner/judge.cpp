@@ -87,8 +87,10 @@ Judgement judge_outputs(const std::vector<JudgedSample>& samples, const std::str
 
 std::string gate_text(const Gate& gate) {
     std::string text = fmt::format("rtol {} atol {}", gate.rtol, gate.atol);
-    if (gate.stated) text += ", " + gate.stated->text();
-    else text += ", criteria by element type";
+    if (gate.stated)
+        text += ", " + gate.stated->text();
+    else
+        text += ", criteria by element type";
     for (const auto& [output, criterion] : gate.by_output) text += ", " + escaped(output) + ": " + criterion.text();
     return text;
 }

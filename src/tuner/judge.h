@@ -18,8 +18,8 @@ struct JudgedSample {
 
 struct Judgement {
     bool passed = false;
-    double margin = 0;   // share of the tolerance left; 0 when it failed
-    std::string reason;  // the first output that failed, with its figures
+    double margin = 0;          // share of the tolerance left; 0 when it failed
+    std::string reason;         // the first output that failed, with its figures
     std::string json = "null";  // per output the worst over the samples, as `check --json`
 };
 

@@ -57,8 +57,10 @@ void StudyLog::append(const nlohmann::json& line) {
     int error = 0;
     while (done < text.size() && error == 0) {
         const ssize_t put = ::write(file_, text.data() + done, text.size() - done);
-        if (put >= 0) done += static_cast<size_t>(put);
-        else if (errno != EINTR) error = errno;
+        if (put >= 0)
+            done += static_cast<size_t>(put);
+        else if (errno != EINTR)
+            error = errno;
     }
     if (error == 0 && ::fdatasync(file_) != 0) error = errno;
     if (error == 0) return;

@@ -42,11 +42,14 @@ void Progress::say(const std::string& text) {
 void Progress::show() {
     if (!terminal_ && !begun_) return;
     shown_at_ = budget_.spent();
-    const std::string best = best_ > 1 ? fmt::format("best so far {:.2f}x (unconfirmed)", best_) : std::string("best so far: the default");
-    const std::string line = fmt::format("{}: {} trials, {} distinct engines, {}, {} left", phase_, trials_, engines_, best,
-                                         minutes(budget_.left()));
-    if (terminal_) std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    else std::fprintf(stderr, "%s\n", line.c_str());
+    const std::string best =
+        best_ > 1 ? fmt::format("best so far {:.2f}x (unconfirmed)", best_) : std::string("best so far: the default");
+    const std::string line = fmt::format("{}: {} trials, {} distinct engines, {}, {} left", phase_, trials_, engines_,
+                                         best, minutes(budget_.left()));
+    if (terminal_)
+        std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    else
+        std::fprintf(stderr, "%s\n", line.c_str());
     std::fflush(stderr);
 }
 

@@ -71,7 +71,8 @@ Replay replay(const Study& study) {
         const std::string winner = result.at("evidence").at("fingerprint").get<std::string>();
         if (tested.claimed != winner || too_many_dropped(tested.dropped, tested.rounds)) {
             replay.verdict = to_string(Finding::no_gain);
-            replay.contradictions.push_back("the claim for engine " + winner + " does not follow from the confirm visits");
+            replay.contradictions.push_back("the claim for engine " + winner +
+                                            " does not follow from the confirm visits");
         }
     }
     return replay;

@@ -1,5 +1,5 @@
-// Judges a study again from its log: the values of all visits from their block times, and the last confirm test from its
-// visits. The verdict of a study must follow from what it stored, on any machine.
+// Judges a study again from its log: the values of all visits from their block times, and the last confirm test from
+// its visits. The verdict of a study must follow from what it stored, on any machine.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace headway {
 
 struct Replay {
     int visits = 0;
-    std::string verdict;                     // as replayed; "" when the study has no result
+    std::string verdict;                      // as replayed; "" when the study has no result
     std::vector<std::string> contradictions;  // what the log says and its own data do not
 };
 

@@ -28,7 +28,8 @@ std::vector<Ranked> ranked_engines(const Study& study) {
     std::vector<Ranked> ranked;
     for (const auto& [fingerprint, engine] : study.engines())
         if (engine.passed && !engine.screen.empty()) ranked.push_back({&engine, mean(engine.screen)});
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.estimate > b.estimate; });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.estimate > b.estimate; });
     return ranked;
 }
 
@@ -74,24 +75,33 @@ void write_verdict(std::string& out, const Study& study, const Json& result) {
     const Json& facts = result.at("evidence");
     if (verdict == "FASTER") {
         out += fmt::format("**FASTER: {:.3f}x the speed of the default engine, 95 % interval [{:.3f}, {:.3f}].**\n\n",
-                           result.at("speedup").get<double>(), result.at("low").get<double>(), result.at("high").get<double>());
-        out += fmt::format("Claimed after {} confirm visits (p = {:.2g}, level {:.2g}); ", facts.at("confirm_visits").get<int>(),
-                           facts.at("p").get<double>(), facts.at("level").get<double>());
+                           result.at("speedup").get<double>(), result.at("low").get<double>(),
+                           result.at("high").get<double>());
+        out += fmt::format("Claimed after {} confirm visits (p = {:.2g}, level {:.2g}); ",
+                           facts.at("confirm_visits").get<int>(), facts.at("p").get<double>(),
+                           facts.at("level").get<double>());
         if (facts.at("estimate_is_biased").get<bool>())
-            out += "no time was left for report visits, so the figure comes from the confirm visits and is biased upwards.\n\n";
-        else out += fmt::format("the figure comes from {} further visits.\n\n", facts.at("report_visits").get<int>());
+            out +=
+                "no time was left for report visits, so the figure comes from the confirm visits and is biased "
+                "upwards.\n\n";
+        else
+            out += fmt::format("the figure comes from {} further visits.\n\n", facts.at("report_visits").get<int>());
     } else {
         out += fmt::format("**{}** ({}). The default engine is delivered.\n\n", verdict, escaped(why));
     }
-    out += fmt::format("- engine: `{}`\n- builder: {}\n- route: `{}`\n", escaped(result.at("engine").get<std::string>()),
-                       escaped(result.at("builder").get<std::string>()), escaped(result.at("route").get<std::string>()));
+    out +=
+        fmt::format("- engine: `{}`\n- builder: {}\n- route: `{}`\n", escaped(result.at("engine").get<std::string>()),
+                    escaped(result.at("builder").get<std::string>()), escaped(result.at("route").get<std::string>()));
     const double resolution = facts.at("resolution").get<double>();
-    if (resolution > 0) out += fmt::format("- resolution: gains under {:.2f} % could not have been shown\n", 100 * resolution);
+    if (resolution > 0)
+        out += fmt::format("- resolution: gains under {:.2f} % could not have been shown\n", 100 * resolution);
     if (facts.contains("margin"))
-        out += fmt::format("- smallest gain worth a claim on this machine: {:.2f} % (spread of equal engines {:.2f} %)\n",
-                           100 * facts.at("margin").get<double>(), 100 * facts.at("control_spread").get<double>());
-    out += fmt::format("- {} trials, {} distinct engines, {} visits, {:.0f} s in the last session, {} session(s)\n\n", study.trials().size(),
-                       study.engines().size(), study.visits().size(), result.at("seconds").get<double>(), study.sessions());
+        out +=
+            fmt::format("- smallest gain worth a claim on this machine: {:.2f} % (spread of equal engines {:.2f} %)\n",
+                        100 * facts.at("margin").get<double>(), 100 * facts.at("control_spread").get<double>());
+    out += fmt::format("- {} trials, {} distinct engines, {} visits, {:.0f} s in the last session, {} session(s)\n\n",
+                       study.trials().size(), study.engines().size(), study.visits().size(),
+                       result.at("seconds").get<double>(), study.sessions());
 }
 
 void write_settings(std::string& out, const Study& study, const Json& result) {
@@ -106,7 +116,8 @@ void write_settings(std::string& out, const Study& study, const Json& result) {
         const std::string name = knob.substr(0, knob.find('@'));
         for (const KnobDescription& described : study.knobs(result.at("builder").get<std::string>()))
             if (described.name == name)
-                out += fmt::format("| {} | {} | {} | {} |\n", cell(described.family), cell(knob), cell(value), cell(described.values.front()));
+                out += fmt::format("| {} | {} | {} | {} |\n", cell(described.family), cell(knob), cell(value),
+                                   cell(described.values.front()));
     }
     out += "\n";
 }
@@ -117,16 +128,18 @@ void write_accuracy(std::string& out, const Json& facts) {
     if (facts.at("synthetic_data").get<bool>())
         out += "No data were given: accuracy was judged on generated inputs, which may not look like yours.\n\n";
     if (!facts.at("has_heldout").get<bool>())
-        out += "There are no held-out data (fewer than three samples): the winner was judged on the data it was chosen with.\n\n";
+        out +=
+            "There are no held-out data (fewer than three samples): the winner was judged on the data it was chosen "
+            "with.\n\n";
     out += "| data | output | max_abs | rel_l2 | cosine | mismatches | pass |\n|---|---|---|---|---|---|---|\n";
     for (const char* data : {"tuning", "heldout"}) {
         const Json& gate = facts.at(data);
         if (!gate.is_object() || !gate.contains("outputs")) continue;
         for (const Json& output : gate.at("outputs"))
-            out += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.7g} | {} | {} |\n", data, cell(output.at("name").get<std::string>()),
-                               output.at("max_abs").get<double>(), output.at("rel_l2").get<double>(),
-                               output.at("cosine").get<double>(), output.at("mismatches").get<int64_t>(),
-                               output.at("pass").get<bool>() ? "yes" : "no");
+            out += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.7g} | {} | {} |\n", data,
+                               cell(output.at("name").get<std::string>()), output.at("max_abs").get<double>(),
+                               output.at("rel_l2").get<double>(), output.at("cosine").get<double>(),
+                               output.at("mismatches").get<int64_t>(), output.at("pass").get<bool>() ? "yes" : "no");
     }
     out += "\n";
 }
@@ -136,8 +149,9 @@ void write_engines(std::string& out, const Study& study) {
     out += "| estimate | visits | builder | route |\n|---|---|---|---|\n";
     const std::vector<Ranked> ranked = ranked_engines(study);
     for (size_t i = 0; i < ranked.size() && i < listed_engines; ++i)
-        out += fmt::format("| {:.3f}x | {} | {} | `{}` |\n", std::exp(ranked[i].estimate), ranked[i].engine->screen.size(),
-                           cell(ranked[i].engine->builder), cell(ranked[i].engine->route));
+        out +=
+            fmt::format("| {:.3f}x | {} | {} | `{}` |\n", std::exp(ranked[i].estimate), ranked[i].engine->screen.size(),
+                        cell(ranked[i].engine->builder), cell(ranked[i].engine->route));
     out += "\n";
 }
 
@@ -146,7 +160,8 @@ void write_outcomes(std::string& out, const Study& study) {
     for (const auto& [outcome, count] : outcome_counts(study)) out += fmt::format("| {} | {} |\n", outcome, count);
     const auto reasons = failure_reasons(study);
     if (!reasons.empty()) out += "\n| outcome | reason | trials |\n|---|---|---|\n";
-    for (const auto& [key, count] : reasons) out += fmt::format("| {} | {} | {} |\n", key.first, cell(key.second), count);
+    for (const auto& [key, count] : reasons)
+        out += fmt::format("| {} | {} | {} |\n", key.first, cell(key.second), count);
     out += "\n";
 }
 
@@ -165,19 +180,24 @@ void write_knobs(std::string& out, const Study& study) {
         if (knob.inert()) inert.push_back(knob.knob);
         for (const std::string& value : knob.never_tried) untouched.push_back(knob.knob + "=" + value);
     }
-    out += "## Knobs\n\n| family | knobs | seen to change the engine | pairs of routes that gave another engine | the same engine |\n"
-           "|---|---|---|---|---|\n";
+    out +=
+        "## Knobs\n\n| family | knobs | seen to change the engine | pairs of routes that gave another engine | the "
+        "same engine |\n"
+        "|---|---|---|---|---|\n";
     for (const auto& [name, family] : families)
-        out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(name), family.knobs, family.live, family.different, family.same);
+        out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(name), family.knobs, family.live, family.different,
+                           family.same);
     out += fmt::format("\nInert for this model, as far as tried: {}.\n\nNever tried: {}.\n\n",
-                       inert.empty() ? "none" : escaped(join(inert, ", ")), untouched.empty() ? "nothing" : escaped(join(untouched, ", ")));
+                       inert.empty() ? "none" : escaped(join(inert, ", ")),
+                       untouched.empty() ? "nothing" : escaped(join(untouched, ", ")));
 }
 
 void write_machine(std::string& out, const Study& study, const Json& facts) {
     const auto missing = facts.at("missing_guards").get<std::vector<std::string>>();
-    out += fmt::format("## Measurement\n\n- target: `{}`\n- rounds: {}, dropped by guards: {}\n- guards that this machine lacks: {}\n",
-                       escaped(study.header().target), facts.at("rounds").get<int>(), facts.at("dropped_rounds").get<int>(),
-                       missing.empty() ? "none" : join(missing, ", "));
+    out += fmt::format(
+        "## Measurement\n\n- target: `{}`\n- rounds: {}, dropped by guards: {}\n- guards that this machine lacks: {}\n",
+        escaped(study.header().target), facts.at("rounds").get<int>(), facts.at("dropped_rounds").get<int>(),
+        missing.empty() ? "none" : join(missing, ", "));
     for (const std::string& note : study.notes()) out += "- note: " + escaped(note) + "\n";
 }
 
@@ -220,7 +240,8 @@ std::string report_markdown(const Study& study) {
         write_settings(out, study, result);
         write_accuracy(out, result.at("evidence"));
     } else {
-        out += fmt::format("The study has no result yet: {} trials, {} distinct engines.\n\n", study.trials().size(), study.engines().size());
+        out += fmt::format("The study has no result yet: {} trials, {} distinct engines.\n\n", study.trials().size(),
+                           study.engines().size());
     }
     write_engines(out, study);
     write_outcomes(out, study);

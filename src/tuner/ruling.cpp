@@ -16,7 +16,7 @@ constexpr int race_heats = 10;  // that a race of so many candidates takes
 constexpr int most_finalists = 3;
 constexpr int report_visits = 12;
 constexpr int usual_confirm_visits = 20;  // a large gain needs 8; kept back for one that needs more
-constexpr int first_look_visits = 8;  // the confirm test's first look
+constexpr int first_look_visits = 8;      // the confirm test's first look
 constexpr int first_look_heats = 3;
 constexpr double heldout_s = 10;
 constexpr int most_heldout_attempts = 3;
@@ -31,7 +31,8 @@ int non_default_knobs(const std::string& route) {
 double Decider::reserve() const {
     const auto heat = static_cast<size_t>(arena_.heat_size());
     const double wanted = race_heats * arena_.expected_seconds(heat, Purpose::race) +
-                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) + heldout_seconds();
+                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) +
+                          heldout_seconds();
     return std::min(wanted, most_reserve_);
 }
 
@@ -96,8 +97,10 @@ std::vector<std::string> Decider::race(const std::vector<std::string>& engines) 
             for (const int candidate : heat) {
                 const std::string& name = present[static_cast<size_t>(candidate)];
                 const auto at = std::find(record.engines.begin() + 1, record.engines.end(), name);
-                if (std::find(failed.begin(), failed.end(), name) != failed.end()) race.withdraw(candidate);
-                else race.record(candidate, record.values[static_cast<size_t>(at - record.engines.begin()) - 1]);
+                if (std::find(failed.begin(), failed.end(), name) != failed.end())
+                    race.withdraw(candidate);
+                else
+                    race.record(candidate, record.values[static_cast<size_t>(at - record.engines.begin()) - 1]);
             }
         }
     }
@@ -111,8 +114,8 @@ std::vector<std::string> Decider::choose(const std::vector<std::string>& engines
     std::vector<Contender> contenders;
     for (size_t i = 0; i < engines.size(); ++i) {
         const EngineRecord& engine = *session_.study.find(engines[i]);
-        contenders.push_back({static_cast<int>(i), engine.screen, non_default_knobs(engine.route), engine.accuracy_margin,
-                              engine.bytes});
+        contenders.push_back({static_cast<int>(i), engine.screen, non_default_knobs(engine.route),
+                              engine.accuracy_margin, engine.bytes});
     }
     std::vector<std::string> finalists;
     for (const int candidate : choose_finalists(contenders, arena_.control().margin, most_finalists))
@@ -169,7 +172,8 @@ Ruling Decider::confirm(const std::vector<std::string>& finalists) {
 void Decider::confirm_visit(Confirm& confirm, const std::string& finalist) {
     if (session_.budget.left() < arena_.expected_seconds(1, Purpose::confirm)) return confirm.stop();
     try {
-        if (!trials_.ensure_engine(finalist) || !arena_.visit({finalist}, Purpose::confirm).empty()) return confirm.withdraw();
+        if (!trials_.ensure_engine(finalist) || !arena_.visit({finalist}, Purpose::confirm).empty())
+            return confirm.withdraw();
     } catch (const WorkerError& error) {
         if (error.failure() != Failure::interrupted) throw;
         return confirm.stop();

@@ -1,5 +1,5 @@
-// From candidates to a verdict: the race among the best, the confirm test on fresh visits, the estimate on further ones,
-// and the gate on held-out data. Nothing here looks at how the candidates were found.
+// From candidates to a verdict: the race among the best, the confirm test on fresh visits, the estimate on further
+// ones, and the gate on held-out data. Nothing here looks at how the candidates were found.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ namespace headway {
 struct Ruling {
     Finding finding = Finding::no_gain;
     Why why = Why::none;
-    std::string detail;              // what `why` cannot say, e.g. a failed hold-out
-    std::string winner;              // fingerprint; "" = the default engine
+    std::string detail;  // what `why` cannot say, e.g. a failed hold-out
+    std::string winner;  // fingerprint; "" = the default engine
     Interval speedup{1, 1, 1};
     int confirm_visits = 0, report_visits = 0;
-    bool estimate_is_biased = false; // no time was left for report visits
+    bool estimate_is_biased = false;  // no time was left for report visits
     double p = 1, level = 0;
-    double resolution = 0;           // smallest gain that the tests could have found
+    double resolution = 0;  // smallest gain that the tests could have found
     std::vector<std::string> finalists;
     std::string heldout_json = "null";
 };

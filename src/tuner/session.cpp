@@ -88,7 +88,9 @@ Arm& Session::arm(const std::string& builder) {
     throw UserError("the study has engines of the builder " + escaped(builder) + ", which is not among --builder");
 }
 
-double Session::deadline(double most) const { return std::max(least_deadline_s_, std::min(most, budget.left_by_clock())); }
+double Session::deadline(double most) const {
+    return std::max(least_deadline_s_, std::min(most, budget.left_by_clock()));
+}
 
 void Session::open_builders() {
     OpenRequest request = options.model;
@@ -159,7 +161,8 @@ void Session::make_references() {
             break;
         }
     }
-    if (tuning.empty()) throw UserError("the references do not fit a fifth of the budget: give outputs or a larger --budget");
+    if (tuning.empty())
+        throw UserError("the references do not fit a fifth of the budget: give outputs or a larger --budget");
     if (tuning.size() < data.tuning().size())
         study.record_note("references of " + std::to_string(data.tuning().size() - tuning.size()) +
                           " tuning samples did not fit a fifth of the budget");

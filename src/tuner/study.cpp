@@ -59,13 +59,19 @@ Outcome outcome_from_string(std::string_view word) {
 
 Outcome outcome_of(Failure failure) {
     switch (failure) {
-        case Failure::refused: return Outcome::refused;
-        case Failure::unsupported: return Outcome::unsupported;
-        case Failure::crashed: return Outcome::crashed;
-        case Failure::timeout: return Outcome::timeout;
-        case Failure::out_of_memory: return Outcome::out_of_memory;
+        case Failure::refused:
+            return Outcome::refused;
+        case Failure::unsupported:
+            return Outcome::unsupported;
+        case Failure::crashed:
+            return Outcome::crashed;
+        case Failure::timeout:
+            return Outcome::timeout;
+        case Failure::out_of_memory:
+            return Outcome::out_of_memory;
         case Failure::failed:
-        case Failure::interrupted: break;
+        case Failure::interrupted:
+            break;
     }
     return Outcome::failed;
 }
@@ -77,10 +83,13 @@ std::string_view to_string(Purpose purpose) {
 }
 
 int VisitRecord::dropped() const {
-    return static_cast<int>(std::count_if(drops.begin(), drops.end(), [](const std::string& why) { return !why.empty(); }));
+    return static_cast<int>(
+        std::count_if(drops.begin(), drops.end(), [](const std::string& why) { return !why.empty(); }));
 }
 
-Study::Study(const std::string& folder) : folder_(folder), log_(std::make_unique<StudyLog>(folder)) { replay(log_->lines()); }
+Study::Study(const std::string& folder) : folder_(folder), log_(std::make_unique<StudyLog>(folder)) {
+    replay(log_->lines());
+}
 
 Study Study::read(const std::string& folder) {
     Study study;
@@ -94,7 +103,8 @@ void Study::replay(const std::vector<std::string>& lines) {
         try {
             apply(Json::parse(lines[number]));
         } catch (const std::exception& error) {
-            throw UserError(folder_ + "/log.jsonl: line " + std::to_string(number + 1) + " is damaged: " + error.what());
+            throw UserError(folder_ + "/log.jsonl: line " + std::to_string(number + 1) +
+                            " is damaged: " + error.what());
         }
     }
 }
@@ -130,7 +140,9 @@ int Study::unfinished_starts(const std::string& builder, const std::string& rout
     return at == begun_.end() ? 0 : at->second;
 }
 
-std::string Study::engine_path(const std::string& fingerprint) const { return folder_ + "/engines/" + fingerprint + ".hwe"; }
+std::string Study::engine_path(const std::string& fingerprint) const {
+    return folder_ + "/engines/" + fingerprint + ".hwe";
+}
 std::string Study::ledger_path(const std::string& fingerprint) const {
     return folder_ + "/ledgers/" + fingerprint + ".json";
 }

@@ -1,5 +1,5 @@
-// A study: one tuning run and all its trials. What happened is appended to the log first and then applied to this state,
-// so a study that was killed is rebuilt from its log and goes on where it stopped.
+// A study: one tuning run and all its trials. What happened is appended to the log first and then applied to this
+// state, so a study that was killed is rebuilt from its log and goes on where it stopped.
 #pragma once
 
 #include <cstdint>
@@ -48,13 +48,13 @@ struct Trial {
 // One distinct engine: everything known about a fingerprint.
 struct EngineRecord {
     std::string fingerprint, timing_key, builder, route;
-    int trial = 0;      // that gave it first
+    int trial = 0;  // that gave it first
     int64_t bytes = 0;
-    Outcome gate = Outcome::built;   // built = not gated yet or passed
+    Outcome gate = Outcome::built;  // built = not gated yet or passed
     bool passed = false;
-    double accuracy_margin = 0;      // share of the tolerance left on the tuning data
-    std::string gate_json = "{}";    // metrics per output
-    std::vector<double> screen;      // log speed-ups of selection visits over all sessions
+    double accuracy_margin = 0;    // share of the tolerance left on the tuning data
+    std::string gate_json = "{}";  // metrics per output
+    std::vector<double> screen;    // log speed-ups of selection visits over all sessions
 };
 
 // What a visit was for. Only confirm and report visits may support a claim.
@@ -64,12 +64,12 @@ constexpr bool selects(Purpose purpose) { return purpose == Purpose::screen || p
 
 struct VisitRecord {
     Purpose purpose = Purpose::screen;
-    std::vector<std::string> engines;  // fingerprints, the reference first; "clone" is the reference's copy
-    std::vector<double> values;        // log speed-up over the reference of each engine but the first
+    std::vector<std::string> engines;          // fingerprints, the reference first; "clone" is the reference's copy
+    std::vector<double> values;                // log speed-up over the reference of each engine but the first
     std::vector<std::vector<int64_t>> rounds;  // block times in ns, by round and engine, dropped rounds too
-    std::vector<std::string> drops;    // per round: why it was dropped, "" = it counts
-    int64_t iterations = 0;            // per block
-    int dropped() const;               // rounds
+    std::vector<std::string> drops;            // per round: why it was dropped, "" = it counts
+    int64_t iterations = 0;                    // per block
+    int dropped() const;                       // rounds
 };
 
 // A confirm test as it was planned.

@@ -30,7 +30,9 @@ std::vector<NamedTensor> named(const std::vector<PortSpec>& ports, const std::ve
     return list;
 }
 
-std::string numbered(const std::string& folder, size_t number) { return folder + "/test_data_set_" + std::to_string(number); }
+std::string numbered(const std::string& folder, size_t number) {
+    return folder + "/test_data_set_" + std::to_string(number);
+}
 
 }  // namespace
 
@@ -53,13 +55,17 @@ StudySample StudyData::write(const Sample& sample, const std::string& folder) co
 void StudyData::prepare(const std::vector<PortDescription>& inputs, const std::vector<PortDescription>& outputs) {
     inputs_ = specs_of(inputs);
     outputs_ = specs_of(outputs);
-    const std::vector<Sample> samples = synthetic() ? generate_samples(inputs_, synthetic_samples, source_.seed) : load(source_.data);
+    const std::vector<Sample> samples =
+        synthetic() ? generate_samples(inputs_, synthetic_samples, source_.seed) : load(source_.data);
     Split split;
-    if (source_.heldout.empty()) split = split_samples(samples);
-    else for (size_t i = 0; i < samples.size(); ++i) split.tuning.push_back(i);
+    if (source_.heldout.empty())
+        split = split_samples(samples);
+    else
+        for (size_t i = 0; i < samples.size(); ++i) split.tuning.push_back(i);
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
-    for (const size_t i : split.tuning) tuning_.push_back(write(samples[i], numbered(folder_ + "/tuning", tuning_.size())));
+    for (const size_t i : split.tuning)
+        tuning_.push_back(write(samples[i], numbered(folder_ + "/tuning", tuning_.size())));
     heldout_ = std::move(split.heldout);
 }
 
@@ -74,7 +80,8 @@ std::vector<StudySample> StudyData::write_heldout(const std::string& folder) con
     if (!source_.heldout.empty()) {
         samples = load(source_.heldout);
     } else {
-        const std::vector<Sample> all = synthetic() ? generate_samples(inputs_, synthetic_samples, source_.seed) : load(source_.data);
+        const std::vector<Sample> all =
+            synthetic() ? generate_samples(inputs_, synthetic_samples, source_.seed) : load(source_.data);
         for (const size_t i : heldout_) samples.push_back(all.at(i));
     }
     std::vector<StudySample> written;

@@ -1,6 +1,6 @@
 // The data that a study judges by, split into the samples that the search may see and those that only the winner meets.
-// Tuning samples are written to the study's folder in one form (input_i.pb in the order of the model's inputs), whatever
-// form they came in. Held-out samples are read once to be told apart and again when the winner meets them.
+// Tuning samples are written to the study's folder in one form (input_i.pb in the order of the model's inputs),
+// whatever form they came in. Held-out samples are read once to be told apart and again when the winner meets them.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ public:
     // `folder`: where the study keeps its data.
     StudyData(DataSource source, std::string folder) : source_(std::move(source)), folder_(std::move(folder)) {}
 
-    // One sample as it lies on disk, for a builder that must bind shapes before the ports are known; "" when there is none
-    // whose order is known.
+    // One sample as it lies on disk, for a builder that must bind shapes before the ports are known; "" when there is
+    // none whose order is known.
     std::string first_sample();
 
     // Reads, checks against the ports, splits and writes the tuning samples.

@@ -81,8 +81,10 @@ Trial Trials::run(const std::string& builder, const std::string& route) {
         bytes = built.engine.bytes;
         const EngineRecord* known = study.find(trial.fingerprint);
         trial.outcome = known == nullptr ? Outcome::built : Outcome::duplicate;
-        if (known != nullptr) trial.reason = "the same engine as trial " + std::to_string(known->trial);
-        else keep(built);
+        if (known != nullptr)
+            trial.reason = "the same engine as trial " + std::to_string(known->trial);
+        else
+            keep(built);
     } catch (const WorkerError& error) {
         if (error.failure() == Failure::interrupted) throw;
         trial.outcome = outcome_of(error.failure());

@@ -21,7 +21,8 @@ std::string build_defaults(Session& session, Trials& trials) {
         const Trial* known = trials.find(builder, "");
         const Trial trial = known != nullptr ? *known : trials.run(builder, "");
         if (reference.empty() && trial.fingerprint.empty())
-            throw UserError(session.options.model.model + ": " + std::string(to_string(trial.outcome)) + ": " + trial.reason);
+            throw UserError(session.options.model.model + ": " + std::string(to_string(trial.outcome)) + ": " +
+                            trial.reason);
         if (reference.empty()) reference = trial.fingerprint;
     }
     return reference;
@@ -46,7 +47,8 @@ Ruling search_and_decide(Session& session, Arena& arena, Trials& trials) {
             const Ruling ruling = decider.decide();
             // What was kept back for a claim that nobody is there to make goes to the search, half of it each time.
             const double left = session.budget.left(), least = decider.least_reserve();
-            if (!more || ruling.why != Why::no_contender || left < least + least_search_share * session.budget.seconds())
+            if (!more || ruling.why != Why::no_contender ||
+                left < least + least_search_share * session.budget.seconds())
                 return ruling;
             decider.limit_reserve(std::max(left / 2, least));
             session.budget.reserve(decider.reserve());

@@ -21,7 +21,8 @@ constexpr double least_deadline_s = 5;
 
 class WorkerBlocks final : public BlockRunner {
 public:
-    WorkerBlocks(const std::vector<Visitor>& visitors, std::vector<std::unique_ptr<WorkerClient>>& workers, double deadline_s)
+    WorkerBlocks(const std::vector<Visitor>& visitors, std::vector<std::unique_ptr<WorkerClient>>& workers,
+                 double deadline_s)
         : visitors_(visitors), workers_(workers), deadline_s_(deadline_s) {}
 
     void set_deadline(double seconds) { deadline_s_ = seconds; }
@@ -79,7 +80,8 @@ std::vector<double> visit_values(const VisitRecord& visit) {
 }
 
 double VisitRunner::expected_seconds(size_t engines, const VisitPlan& plan) const {
-    return static_cast<double>(engines) * (cost(plan.purpose).per_engine_s + plan.rounds * cost(plan.purpose).per_block_s);
+    return static_cast<double>(engines) *
+           (cost(plan.purpose).per_engine_s + plan.rounds * cost(plan.purpose).per_block_s);
 }
 
 std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& visitor) {
@@ -114,7 +116,8 @@ std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
 
 double VisitRunner::fit_guards() {
     constexpr double usual = 0.9, slack = 2;
-    if (!run_delays_.empty()) rules_.most_run_delay = std::max(rules_.most_run_delay, slack * quantile(run_delays_, usual));
+    if (!run_delays_.empty())
+        rules_.most_run_delay = std::max(rules_.most_run_delay, slack * quantile(run_delays_, usual));
     return rules_.most_run_delay;
 }
 

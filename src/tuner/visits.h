@@ -51,8 +51,8 @@ struct VisitCost {
     double per_block_s = 0.08;
 };
 
-// The value of each engine but the first. Rounds that the guards dropped do not count, unless all were dropped: the share
-// of dropped rounds then forbids a claim.
+// The value of each engine but the first. Rounds that the guards dropped do not count, unless all were dropped: the
+// share of dropped rounds then forbids a claim.
 std::vector<double> visit_values(const VisitRecord& visit);
 
 struct VisitsOptions {
@@ -76,8 +76,9 @@ public:
     int rounds_run() const { return rounds_run_; }
     int rounds_dropped() const { return rounds_dropped_; }
     std::vector<std::string> missing_guards() const { return signals_.missing(); }
-    // After the control visits: a machine that always runs something else beside us would drop every round. What is usual
-    // here is let pass, what is worse than usual is not. The share of a block that threads may wait for a CPU from now on.
+    // After the control visits: a machine that always runs something else beside us would drop every round. What is
+    // usual here is let pass, what is worse than usual is not. The share of a block that threads may wait for a CPU
+    // from now on.
     double fit_guards();
 
 private:
@@ -92,7 +93,7 @@ private:
     ClockRateWatch clock_rate_;
     GuardRules rules_;
     std::vector<double> run_delays_;  // of the rounds since the session began
-    VisitCost cost_[2];  // by selects(purpose)
+    VisitCost cost_[2];               // by selects(purpose)
     int rounds_run_ = 0, rounds_dropped_ = 0;
 };
 

@@ -12,14 +12,16 @@ void Workshop::set_stop(const std::atomic<bool>* stop) {
     if (building_) building_->set_stop(stop);
 }
 
-std::unique_ptr<WorkerClient> Workshop::launch(double deadline_s, int64_t environment_padding, int64_t heap_padding) const {
+std::unique_ptr<WorkerClient> Workshop::launch(double deadline_s, int64_t environment_padding,
+                                               int64_t heap_padding) const {
     WorkerOptions options = worker_;
     options.environment_padding = environment_padding;
     options.heap_padding = heap_padding;
     return std::make_unique<WorkerClient>(options, deadline_s);
 }
 
-std::unique_ptr<WorkerClient> Workshop::start(double deadline_s, int64_t environment_padding, int64_t heap_padding) const {
+std::unique_ptr<WorkerClient> Workshop::start(double deadline_s, int64_t environment_padding,
+                                              int64_t heap_padding) const {
     auto worker = launch(deadline_s, environment_padding, heap_padding);
     worker->open(request_, deadline_s);
     return worker;

@@ -1,9 +1,10 @@
-// A builder turns (model, route, target) into an engine: ours, or another compiler behind the same nine calls. It lives in
-// a worker process (workers/serve.h) that the tuner talks to by a line protocol, so a crash or a hang costs one trial.
-// A builder returns raw outputs and runs engines; it never judges accuracy and never holds the clock.
+// A builder turns (model, route, target) into an engine: ours, or another compiler behind the same nine calls. It lives
+// in a worker process (workers/serve.h) that the tuner talks to by a line protocol, so a crash or a hang costs one
+// trial. A builder returns raw outputs and runs engines; it never judges accuracy and never holds the clock.
 //
-// How to say no: Refused = this route asks for something that is not legal here; Unsupported = the model, route or target
-// is understood but cannot be built; UserError = a bad file or name; anything else thrown is the builder's failure.
+// How to say no: Refused = this route asks for something that is not legal here; Unsupported = the model, route or
+// target is understood but cannot be built; UserError = a bad file or name; anything else thrown is the builder's
+// failure.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,8 @@ struct OpenRequest {
     int threads = 0;                // ceiling; 0 = as many as this process may use
     std::vector<ShapeBinding> shapes;
     std::vector<ValueBinding> values;
-    // A sample folder (input_i.pb). Its inputs bind what is still unbound and are what `run` and `profile` are timed on;
-    // empty: inputs are generated from the declared shapes.
+    // A sample folder (input_i.pb). Its inputs bind what is still unbound and are what `run` and `profile` are timed
+    // on; empty: inputs are generated from the declared shapes.
     std::string timing_data;
 };
 
@@ -101,8 +102,8 @@ public:
     virtual void load(const std::string& engine) = 0;
     // Runs a loaded engine on the sample folder `data` (input_i.pb) and writes output_i.pb to the folder `out`.
     virtual void check(const std::string& engine, const std::string& data, const std::string& out) = 0;
-    // Runs a loaded engine back to back on the timing input: inputs ready in the caller's buffers to outputs readable in
-    // plain layout. Returns when the last output is readable.
+    // Runs a loaded engine back to back on the timing input: inputs ready in the caller's buffers to outputs readable
+    // in plain layout. Returns when the last output is readable.
     virtual void run(const std::string& engine, int64_t iterations) = 0;
     // Time per step inside the running engine, averaged over the iterations.
     virtual std::vector<StepTime> profile(const std::string& engine, int64_t iterations) = 0;
@@ -115,7 +116,8 @@ public:
 };
 
 // The declaration of a builder, as a named constant beside its code:
-//     const BuilderKind native{"native", "Headway's own compiler", [] { return std::unique_ptr<Builder>(new Native); }};
+//     const BuilderKind native{"native", "Headway's own compiler", [] { return std::unique_ptr<Builder>(new Native);
+//     }};
 class BuilderKind {
 public:
     using Make = std::unique_ptr<Builder> (*)();

@@ -14,7 +14,8 @@ using Json = nlohmann::json;
 
 SubprocessOptions process_options(const WorkerOptions& options) {
     SubprocessOptions process{options.command, {}, options.memory_limit};
-    process.environment.emplace_back("HEADWAY_PADDING", std::string(static_cast<size_t>(options.environment_padding), 'x'));
+    process.environment.emplace_back("HEADWAY_PADDING",
+                                     std::string(static_cast<size_t>(options.environment_padding), 'x'));
     return process;
 }
 
@@ -75,21 +76,29 @@ Json WorkerClient::ask(Json request, double deadline_s) {
     if (!process_->write_line(to_line(request, options_.scratch, name))) explain_end();
     std::string line;
     switch (process_->read_line(line, deadline_s, longest_line, options_.stop)) {
-        case Subprocess::Read::line: break;
-        case Subprocess::Read::end: explain_end();
-        case Subprocess::Read::timeout: give_up(Failure::timeout, "no answer to " + cmd + " within its time limit");
-        case Subprocess::Read::interrupted: give_up(Failure::interrupted, "stopped by the user");
-        case Subprocess::Read::too_long: give_up(Failure::failed, "the worker broke the protocol: a line without end");
+        case Subprocess::Read::line:
+            break;
+        case Subprocess::Read::end:
+            explain_end();
+        case Subprocess::Read::timeout:
+            give_up(Failure::timeout, "no answer to " + cmd + " within its time limit");
+        case Subprocess::Read::interrupted:
+            give_up(Failure::interrupted, "stopped by the user");
+        case Subprocess::Read::too_long:
+            give_up(Failure::failed, "the worker broke the protocol: a line without end");
     }
     Json reply;
     try {
         reply = from_line(line, options_.scratch);
     } catch (const UserError& error) {
-        give_up(Failure::failed, std::string("the worker broke the protocol (") + error.what() + "): " + escaped(line.substr(0, 80)));
+        give_up(Failure::failed,
+                std::string("the worker broke the protocol (") + error.what() + "): " + escaped(line.substr(0, 80)));
     }
-    if (reply.value("id", Json()) != id) give_up(Failure::failed, "the worker broke the protocol: answer to another request");
+    if (reply.value("id", Json()) != id)
+        give_up(Failure::failed, "the worker broke the protocol: answer to another request");
     if (const auto failure = reply.find("failure"); failure != reply.end())
-        throw WorkerError(failure_from_string(as<std::string>(*failure)), as<std::string>(reply.value("reason", Json(""))));
+        throw WorkerError(failure_from_string(as<std::string>(*failure)),
+                          as<std::string>(reply.value("reason", Json(""))));
     return reply;
 }
 
@@ -105,14 +114,16 @@ BuilderDescription WorkerClient::describe(double deadline_s) {
 
 BuiltEngine WorkerClient::build(const std::string& route, const std::string& engine, const std::string& ledger,
                                 double deadline_s) {
-    return as<BuiltEngine>(ask({{"cmd", "build"}, {"route", route}, {"engine", engine}, {"ledger", ledger}}, deadline_s));
+    return as<BuiltEngine>(
+        ask({{"cmd", "build"}, {"route", route}, {"engine", engine}, {"ledger", ledger}}, deadline_s));
 }
 
 void WorkerClient::load(const std::string& engine, double deadline_s) {
     ask({{"cmd", "load"}, {"engine", engine}}, deadline_s);
 }
 
-void WorkerClient::check(const std::string& engine, const std::string& data, const std::string& out, double deadline_s) {
+void WorkerClient::check(const std::string& engine, const std::string& data, const std::string& out,
+                         double deadline_s) {
     ask({{"cmd", "check"}, {"engine", engine}, {"data", data}, {"out", out}}, deadline_s);
 }
 

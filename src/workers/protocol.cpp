@@ -69,12 +69,12 @@ nlohmann::json from_line(std::string_view line, const std::string& scratch) {
 }
 
 // As the library's own macro, but with definitions for the declarations in the header.
-#define HEADWAY_MESSAGE(Type, ...)                                                        \
-    void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {          \
-        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))          \
-    }                                                                                     \
-    void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) {        \
-        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))        \
+#define HEADWAY_MESSAGE(Type, ...)                                                 \
+    void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))   \
+    }                                                                              \
+    void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__)) \
     }
 
 HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, timing_data)

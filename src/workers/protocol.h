@@ -1,5 +1,6 @@
-// The worker protocol: one JSON object per line, request and reply in turn. A message longer than one line may be goes to
-// a file in the scratch folder and the line names it. Both ends share these helpers; nothing else reads or writes lines.
+// The worker protocol: one JSON object per line, request and reply in turn. A message longer than one line may be goes
+// to a file in the scratch folder and the line names it. Both ends share these helpers; nothing else reads or writes
+// lines.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ std::string to_line(const nlohmann::json& message, const std::string& scratch, c
 // Inverse; reads and removes the file. UserError for text that is no JSON object, and for a file outside `scratch`.
 nlohmann::json from_line(std::string_view line, const std::string& scratch);
 
-// How a request can fail, as the reply says it and as trials are classified. `interrupted` is the user's Ctrl-C, not the
-// worker's doing.
+// How a request can fail, as the reply says it and as trials are classified. `interrupted` is the user's Ctrl-C, not
+// the worker's doing.
 enum class Failure { refused, unsupported, failed, crashed, timeout, out_of_memory, interrupted };
 std::string_view to_string(Failure failure);
 // Inverse; `failed` for unknown words.

@@ -71,7 +71,8 @@ private:
 
 class Server {
 public:
-    Server(const std::function<std::unique_ptr<Builder>()>& make, const std::function<int64_t()>& clock) : clock_(clock) {
+    Server(const std::function<std::unique_ptr<Builder>()>& make, const std::function<int64_t()>& clock)
+        : clock_(clock) {
         if (!clock_) clock_ = [] { return nanoseconds(CLOCK_MONOTONIC_RAW); };
         try {
             builder_ = make();
@@ -105,8 +106,8 @@ private:
     Json dispatch(const Json& request) {
         using Handler = Json (Server::*)(const Json&);
         static const std::map<std::string, Handler, std::less<>> handlers{
-            {"hello", &Server::hello},     {"open", &Server::open},   {"describe", &Server::describe},
-            {"build", &Server::build},     {"load", &Server::load},   {"check", &Server::check},
+            {"hello", &Server::hello},     {"open", &Server::open},       {"describe", &Server::describe},
+            {"build", &Server::build},     {"load", &Server::load},       {"check", &Server::check},
             {"block", &Server::block},     {"profile", &Server::profile}, {"reference", &Server::reference},
             {"certify", &Server::certify}, {"quit", &Server::quit},
         };
@@ -155,7 +156,8 @@ private:
 
     Json block(const Json& request) {
         const std::string engine = text(request, "engine");
-        const int64_t iterations = request.at("iterations").get<int64_t>(), preroll = request.at("preroll").get<int64_t>();
+        const int64_t iterations = request.at("iterations").get<int64_t>(),
+                      preroll = request.at("preroll").get<int64_t>();
         const bool each = request.at("per_iteration").get<bool>();
         if (preroll > 0) builder_->run(engine, preroll);
         std::vector<int64_t> ns;

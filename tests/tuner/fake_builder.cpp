@@ -44,9 +44,12 @@ void change_last_float(const std::string& path, const std::string& how, int64_t 
     float value;
     char* last = bytes.data() + bytes.size() - sizeof value;
     std::memcpy(&value, last, sizeof value);
-    if (how == "nan") value = std::nanf("");
-    else if (how == "flaky") value = std::nextafter(value, count % 2 == 0 ? 1e9f : -1e9f);
-    else value += 1000;
+    if (how == "nan")
+        value = std::nanf("");
+    else if (how == "flaky")
+        value = std::nextafter(value, count % 2 == 0 ? 1e9f : -1e9f);
+    else
+        value += 1000;
     std::memcpy(last, &value, sizeof value);
     write_file_atomically(path, bytes);
 }
@@ -64,7 +67,8 @@ OpenedModel FakeBuilder::open(const OpenRequest& request) {
         knobs_.push_back({knob.at("name"), "a planted knob", knob.value("family", "kernel"), values, "exact", "graph"});
     }
     const auto none = nlohmann::json::object();
-    const auto effects = script.value("effects", none), inert = script.value("inert", none), faults = script.value("faults", none);
+    const auto effects = script.value("effects", none), inert = script.value("inert", none),
+               faults = script.value("faults", none);
     for (const auto& [when, effect] : effects.items()) effects_.push_back({settings_of(when), effect.get<double>()});
     for (const auto& knob : inert) inert_.insert(knob.get<std::string>());
     for (const auto& [when, fault] : faults.items()) faults_.emplace_back(settings_of(when), fault.get<std::string>());
@@ -88,7 +92,8 @@ std::set<std::string> FakeBuilder::faults(const Settings& settings) const {
 
 void FakeBuilder::fail_build(const std::string& fault) {
     if (fault == "crash") std::abort();
-    if (fault == "hang") for (;;) ::pause();
+    if (fault == "hang")
+        for (;;) ::pause();
     if (fault == "throw") throw InternalError("a planted broken invariant");
     if (fault == "refuse") throw Refused("threshold: 3 channels (needs 16)");
     if (fault == "unsupported") throw Unsupported("operator FancyOp is not supported");
@@ -119,9 +124,11 @@ BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engi
         if (holds(effect.when, settings)) log_time += effect.log_time;
     const std::string print = fingerprint(settings);
     write_file_atomically(
-        engine, nlohmann::json{{"ns", base_ns_ * std::exp(log_time)}, {"faults", planted}, {"fingerprint", print}}.dump());
+        engine,
+        nlohmann::json{{"ns", base_ns_ * std::exp(log_time)}, {"faults", planted}, {"fingerprint", print}}.dump());
     if (!ledger.empty())
-        write_file_atomically(ledger, R"([{"site":"node","candidate":"slow","taken":false,"reason":"cost","detail":"priced lower"}])");
+        write_file_atomically(
+            ledger, R"([{"site":"node","candidate":"slow","taken":false,"reason":"cost","detail":"priced lower"}])");
     return {route, print, print, static_cast<int64_t>(std::filesystem::file_size(engine))};
 }
 
@@ -131,7 +138,8 @@ void FakeBuilder::load(const std::string& engine) {
     Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0, 0};
     if (loaded.faults.contains("crash_load")) std::abort();
     const char* padding = std::getenv("HEADWAY_PADDING");
-    loaded.seed = Hasher().add(text.at("fingerprint").get<std::string>()).add(padding ? std::strlen(padding) : 0).finish().low;
+    loaded.seed =
+        Hasher().add(text.at("fingerprint").get<std::string>()).add(padding ? std::strlen(padding) : 0).finish().low;
     loaded.iteration_ns *= 1 + noise_ * noise(loaded.seed, -1);  // the memory layout of this process
     if (loaded.faults.contains("flaky")) {
         // A counter on disk: two processes are sure to differ.
@@ -146,7 +154,8 @@ void FakeBuilder::run(const std::string& engine, int64_t iterations) {
     constexpr int64_t cold_iterations = 200;
     Loaded& loaded = loaded_.at(engine);
     if (loaded.faults.contains("crash_run")) std::abort();
-    if (loaded.faults.contains("hang_run")) for (;;) ::pause();
+    if (loaded.faults.contains("hang_run"))
+        for (;;) ::pause();
     double ns = 0;
     for (int64_t i = 0; i < iterations; ++i) {
         double one = loaded.iteration_ns * (1 + noise_ * noise(loaded.seed, loaded.iterations));
@@ -164,7 +173,8 @@ void FakeBuilder::check(const std::string& engine, const std::string& data, cons
     write_file_atomically(output, read_file(data + "/input_0.pb"));
     for (const char* fault : {"wrong", "nan"})
         if (loaded.faults.contains(fault)) change_last_float(output, fault, 0);
-    if (loaded.faults.contains("wrong_heldout") && data.find("heldout") != std::string::npos) change_last_float(output, "wrong", 0);
+    if (loaded.faults.contains("wrong_heldout") && data.find("heldout") != std::string::npos)
+        change_last_float(output, "wrong", 0);
     if (loaded.faults.contains("flaky")) change_last_float(output, "flaky", loaded.process);
 }
 

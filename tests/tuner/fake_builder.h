@@ -1,14 +1,14 @@
-// A builder without a compiler, for tests of the tuner: its "model" is a JSON script that plants a landscape of times and
-// faults, its engines are small JSON files, and its clock is virtual. The model it pretends to run is the identity.
+// A builder without a compiler, for tests of the tuner: its "model" is a JSON script that plants a landscape of times
+// and faults, its engines are small JSON files, and its clock is virtual. The model it pretends to run is the identity.
 //
 //     {"base_ns": 1000000, "noise": 0.005,
 //      "knobs": [{"name": "k.a", "values": ["0", "1", "2"]}, ...],
 //      "effects": {"k.a=1": -0.10, "k.a=1,k.b=1": 0.05},     log time, added when all settings hold
 //      "inert": ["k.c"],                                      knobs that change nothing, not even the fingerprint
 //      "faults": {"k.b=2": "crash"}}
-// Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load, crash_run,
-// hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast (half the time in the first
-// iterations after loading, planted to fool a measurement of an engine alone).
+// Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load,
+// crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast
+// (half the time in the first iterations after loading, planted to fool a measurement of an engine alone).
 #pragma once
 
 #include <cstdint>

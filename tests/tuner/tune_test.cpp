@@ -68,7 +68,8 @@ constexpr const char* three_knobs = R"("noise": 0.004, "knobs": [{"name": "k.a",
 std::string script(const std::string& more) { return std::string("{") + three_knobs + more + "}"; }
 
 TEST_F(TuneTest, FindsThePlantedGainAndDeliversThatEngine) {
-    const TuneResult result = tune(options(script(R"(, "effects": {"k.b=2": -0.10, "k.a=1": 0.08}, "inert": ["k.c"])")));
+    const TuneResult result =
+        tune(options(script(R"(, "effects": {"k.b=2": -0.10, "k.a=1": 0.08}, "inert": ["k.c"])")));
     EXPECT_EQ(result.finding, Finding::faster) << result.why;
     EXPECT_EQ(result.route, "k.b=2");
     EXPECT_NEAR(result.speedup, std::exp(0.10), 0.01);
@@ -106,13 +107,21 @@ TEST_F(TuneTest, EveryFaultCostsOneTrialOfTheRightClass) {
     const struct {
         const char* fault;
         Outcome outcome;
-    } cases[] = {{"crash", Outcome::crashed},       {"hang", Outcome::timeout},          {"rubbish", Outcome::failed},
-                 {"refuse", Outcome::refused},      {"unsupported", Outcome::unsupported}, {"throw", Outcome::failed},
-                 {"crash_load", Outcome::crashed},  {"wrong", Outcome::wrong},           {"nan", Outcome::wrong},
-                 {"flaky", Outcome::nondeterministic}, {"crash_run", Outcome::crashed}};
+    } cases[] = {{"crash", Outcome::crashed},
+                 {"hang", Outcome::timeout},
+                 {"rubbish", Outcome::failed},
+                 {"refuse", Outcome::refused},
+                 {"unsupported", Outcome::unsupported},
+                 {"throw", Outcome::failed},
+                 {"crash_load", Outcome::crashed},
+                 {"wrong", Outcome::wrong},
+                 {"nan", Outcome::wrong},
+                 {"flaky", Outcome::nondeterministic},
+                 {"crash_run", Outcome::crashed}};
     for (const auto& [fault, outcome] : cases) {
         fs::remove_all(folder_ + "/study");
-        TuneOptions some = options(script(std::string(R"(, "effects": {"k.a=1": -0.5, "k.b=1": -0.1}, "faults": {"k.a=1": ")") + fault + "\"}"));
+        TuneOptions some = options(script(
+            std::string(R"(, "effects": {"k.a=1": -0.5, "k.b=1": -0.1}, "faults": {"k.a=1": ")") + fault + "\"}"));
         some.build_deadline_s = 1;
         const TuneResult result = tune(some);
         const Trial planted = trial("k.a=1");
@@ -132,13 +141,14 @@ TEST_F(TuneTest, TheGateSaysWhyAnEngineIsOut) {
 }
 
 TEST_F(TuneTest, FastInTheFirstIterationsOnlyIsNoGain) {
-    const TuneResult result = tune(options(script(R"(, "effects": {"k.a=1": 0.05}, "faults": {"k.a=1": "cold_fast"})")));
+    const TuneResult result =
+        tune(options(script(R"(, "effects": {"k.a=1": 0.05}, "faults": {"k.a=1": "cold_fast"})")));
     EXPECT_EQ(result.finding, Finding::no_gain) << result.route;
 }
 
 TEST_F(TuneTest, AnEngineThatFailsOnHeldOutDataIsNotDelivered) {
-    const TuneResult result = tune(
-        options(script(R"(, "effects": {"k.a=1": -0.3, "k.b=1": -0.1}, "faults": {"k.a=1": "wrong_heldout"})")));
+    const TuneResult result =
+        tune(options(script(R"(, "effects": {"k.a=1": -0.3, "k.b=1": -0.1}, "faults": {"k.a=1": "wrong_heldout"})")));
     EXPECT_TRUE(result.route == "k.b=1" || result.route.empty()) << result.route;
     EXPECT_GE(study().heldout_attempts(), 1);
     EXPECT_LE(study().heldout_attempts(), 3);
@@ -228,7 +238,8 @@ TEST_F(TuneTest, AKilledStudyGoesOnWithoutRepeatingTrials) {
         TuneOptions killed = some;
         int calls = 0;
         killed.clock = [&] {
-            if (fs::exists(killed.study + "/log.jsonl") && ++calls % 10 == 0 && Study::read(killed.study).trials().size() >= 5)
+            if (fs::exists(killed.study + "/log.jsonl") && ++calls % 10 == 0 &&
+                Study::read(killed.study).trials().size() >= 5)
                 ::raise(SIGKILL);
             return 0.01 * calls;
         };
@@ -250,7 +261,8 @@ TEST_F(TuneTest, AKilledStudyGoesOnWithoutRepeatingTrials) {
     const Study after = study();
     EXPECT_EQ(after.sessions(), 2);
     std::set<std::string> routes;
-    for (const Trial& trial : after.trials()) EXPECT_TRUE(routes.insert(trial.route).second) << "twice: " << trial.route;
+    for (const Trial& trial : after.trials())
+        EXPECT_TRUE(routes.insert(trial.route).second) << "twice: " << trial.route;
     EXPECT_GT(after.trials().size(), before);
     EXPECT_LT(result.builds, static_cast<int>(after.trials().size())) << "finished trials are not built again";
 }

@@ -35,7 +35,8 @@ protected:
 
     // The class of failure when the route `fault` is built.
     Failure build_failure(const std::string& fault, double deadline_s = patience_s, int64_t memory_limit = 0) {
-        auto worker = start(R"({"knobs":[{"name":"k","values":["0","1"]}],"faults":{"k=1":")" + fault + "\"}}", memory_limit);
+        auto worker =
+            start(R"({"knobs":[{"name":"k","values":["0","1"]}],"faults":{"k=1":")" + fault + "\"}}", memory_limit);
         try {
             worker->build("k=1", folder_ + "/e.hwe", "", deadline_s);
         } catch (const WorkerError& error) {
@@ -52,7 +53,8 @@ protected:
 };
 
 TEST_F(WorkerTest, AnswersEveryRequest) {
-    auto worker = start(R"({"base_ns":1000,"knobs":[{"name":"k","values":["0","1"]}],"effects":{"k=1":-0.6931471805599453}})");
+    auto worker =
+        start(R"({"base_ns":1000,"knobs":[{"name":"k","values":["0","1"]}],"effects":{"k=1":-0.6931471805599453}})");
     EXPECT_EQ(worker->version().name, "fake");
     EXPECT_EQ(worker->describe(patience_s).knobs.at(0).values.size(), 2u);
     const std::string engine = folder_ + "/e.hwe";
