@@ -29,13 +29,14 @@ constexpr std::array<std::pair<std::string_view, NearestMode>, 4> nearest_modes{
      {"round_prefer_ceil", NearestMode::round_prefer_ceil},
      {"floor", NearestMode::floor},
      {"ceil", NearestMode::ceil}}};
-constexpr std::array<std::pair<std::string_view, CoordinateMode>, 6> coordinate_modes{
+constexpr std::array<std::pair<std::string_view, CoordinateMode>, 7> coordinate_modes{
     {{"half_pixel", CoordinateMode::half_pixel},
      {"half_pixel_symmetric", CoordinateMode::half_pixel_symmetric},
      {"pytorch_half_pixel", CoordinateMode::pytorch_half_pixel},
      {"align_corners", CoordinateMode::align_corners},
      {"asymmetric", CoordinateMode::asymmetric},
-     {"tf_crop_and_resize", CoordinateMode::tf_crop_and_resize}}};
+     {"tf_crop_and_resize", CoordinateMode::tf_crop_and_resize},
+     {"tf_half_pixel_for_nn", CoordinateMode::tf_half_pixel_for_nn}}};
 
 // Where output position x falls among the input positions; nothing: outside, to be extrapolated.
 std::optional<double> source_position(const ResizedAxis& axis, CoordinateMode mode, double x) {
@@ -44,6 +45,7 @@ std::optional<double> source_position(const ResizedAxis& axis, CoordinateMode mo
     switch (mode) {
         case CoordinateMode::align_corners: return out == 1 ? 0.0 : x * (in - 1) / (out - 1);
         case CoordinateMode::asymmetric: return x / axis.scale;
+        case CoordinateMode::tf_half_pixel_for_nn: return (x + 0.5) / axis.scale;
         case CoordinateMode::half_pixel: return (x + 0.5) / axis.scale - 0.5;
         case CoordinateMode::pytorch_half_pixel: return out == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
         case CoordinateMode::half_pixel_symmetric: {

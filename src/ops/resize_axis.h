@@ -12,7 +12,15 @@ namespace headway {
 
 enum class ResizeMode { nearest, linear, cubic };
 enum class NearestMode { round_prefer_floor, round_prefer_ceil, floor, ceil };
-enum class CoordinateMode { half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize };
+enum class CoordinateMode {
+    half_pixel,
+    half_pixel_symmetric,
+    pytorch_half_pixel,
+    align_corners,
+    asymmetric,
+    tf_crop_and_resize,
+    tf_half_pixel_for_nn,  // opset 11 only
+};
 
 struct ResizeRule {
     ResizeMode mode = ResizeMode::nearest;
