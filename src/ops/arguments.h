@@ -1,5 +1,5 @@
-// Operands that ONNX moved from attributes to inputs between versions (axes, pads, split ...), and axes and indices that
-// come from a model: read in one way by shape rules and references, and checked.
+// Operands that ONNX moved from attributes to inputs between versions (axes, pads, split ...), and axes and indices
+// that come from a model: read in one way by shape rules and references, and checked.
 #pragma once
 
 #include <cstdint>

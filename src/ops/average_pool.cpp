@@ -18,15 +18,17 @@ void average_pool_reference(const ReferenceContext& context) {
     const int64_t plane_size = shape.elements(2, shape.rank());
     const std::vector<double> x = doubles_of(context.in(0));
     std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
-    for_each_window(windows, shape[0] * shape[1], [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
-        double sum = 0;
-        for_each_tap(windows, taps, at, [&](int64_t offset) { sum += x[static_cast<size_t>(plane * plane_size + offset)]; });
-        double count = 1;
-        for (size_t axis = 0; axis < 3; ++axis)
-            count *= static_cast<double>(with_padding ? counted_taps(windows[axis], at[axis])
-                                                      : std::max<int64_t>(taps[axis].last - taps[axis].first, 0));
-        y[static_cast<size_t>(output)] = sum / count;
-    });
+    for_each_window(
+        windows, shape[0] * shape[1], [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
+            double sum = 0;
+            for_each_tap(windows, taps, at,
+                         [&](int64_t offset) { sum += x[static_cast<size_t>(plane * plane_size + offset)]; });
+            double count = 1;
+            for (size_t axis = 0; axis < 3; ++axis)
+                count *= static_cast<double>(with_padding ? counted_taps(windows[axis], at[axis])
+                                                          : std::max<int64_t>(taps[axis].last - taps[axis].first, 0));
+            y[static_cast<size_t>(output)] = sum / count;
+        });
     store_doubles(y, context.out(0));
 }
 

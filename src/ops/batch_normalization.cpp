@@ -14,7 +14,8 @@ void infer_batch_norm(InferContext& context) {
     const Shape& x = context.shape(0);
     if (x.rank() < 2) throw UserError("its input has rank " + std::to_string(x.rank()) + ", less than 2");
     for (size_t i = 1; i < 5; ++i)
-        if (context.shape(i) != Shape{x[1]}) throw UserError("its scale, bias, mean or variance does not have one entry per channel");
+        if (context.shape(i) != Shape{x[1]})
+            throw UserError("its scale, bias, mean or variance does not have one entry per channel");
     if (context.version() < 9 && context.attributes().integer("spatial", 1) == 0)
         throw Unsupported("statistics per element (spatial = 0) are not supported");
     if (context.output_count() > 1 && !batch_norm_trains(context.attributes(), context.version()))

@@ -21,7 +21,8 @@ typename To::Storage cast_element(typename From::Compute value) {
         return value != 0;
     } else if constexpr (std::is_floating_point_v<typename From::Compute> && std::is_integral_v<typename To::Compute>) {
         if (std::isnan(value)) return 0;
-        if (value <= static_cast<double>(std::numeric_limits<Stored>::lowest())) return std::numeric_limits<Stored>::lowest();
+        if (value <= static_cast<double>(std::numeric_limits<Stored>::lowest()))
+            return std::numeric_limits<Stored>::lowest();
         if (value >= static_cast<double>(std::numeric_limits<Stored>::max())) return std::numeric_limits<Stored>::max();
         return static_cast<Stored>(value);
     } else {
@@ -51,7 +52,8 @@ const Op cast_op{{
                    {"saturate", "int", "1", "only read for 8-bit floats, which are not supported"}},
     .infer = [](InferContext& context) { context.set_output(0, cast_target(context.attributes()), context.shape(0)); },
     .reference = cast_reference,
-    .help = "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers wrap.",
+    .help =
+        "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers wrap.",
 }};
 
 const Op cast_like_op{{

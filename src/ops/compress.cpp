@@ -25,8 +25,10 @@ void infer_compress(InferContext& context) {
     Shape shape = context.shape(0);
     const int64_t length = compress_lines(context.attributes(), shape).length;
     const auto kept = static_cast<int64_t>(kept_positions(context.required(1, "its condition"), length).size());
-    if (!context.attributes().has("axis")) shape = Shape{kept};
-    else shape[static_cast<size_t>(axis_of(context.attributes(), 0, shape.rank()))] = kept;
+    if (!context.attributes().has("axis"))
+        shape = Shape{kept};
+    else
+        shape[static_cast<size_t>(axis_of(context.attributes(), 0, shape.rank()))] = kept;
     context.set_output(0, context.type(0), shape);
 }
 

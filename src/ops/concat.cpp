@@ -20,7 +20,8 @@ void infer_concat(InferContext& context) {
         const int64_t total = checked_add(shape[axis], other[axis], "the joined axis");
         other[axis] = shape[axis];
         if (other != shape)
-            throw UserError("inputs of " + context.shape(0).text() + " and " + context.shape(i).text() + " cannot be joined");
+            throw UserError("inputs of " + context.shape(0).text() + " and " + context.shape(i).text() +
+                            " cannot be joined");
         shape[axis] = total;
     }
     context.set_output(0, context.type(0), shape);

@@ -26,8 +26,10 @@ void infer_conv(InferContext& context) {
     const std::vector<Window> windows = conv_windows(context.attributes(), x, w);
     const int64_t groups = context.attributes().integer("group", 1);
     if (groups < 1 || w[0] % groups != 0 || x[1] != checked_mul(w[1], groups, "channels"))
-        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " + x.text());
-    if (context.has(2) && context.shape(2) != Shape{w[0]}) throw UserError("its bias does not have one entry per output channel");
+        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " +
+                        x.text());
+    if (context.has(2) && context.shape(2) != Shape{w[0]})
+        throw UserError("its bias does not have one entry per output channel");
     std::vector<int64_t> dims{x[0], w[0]};
     for (const Window& window : windows) dims.push_back(window.out);
     context.set_output(0, context.type(0), Shape(std::move(dims)));
@@ -43,13 +45,15 @@ public:
         for (int64_t i = 0; i < count; ++i) {
             const int64_t position = first + i;
             outputs_[static_cast<size_t>(i)] = {position / (windows_[1].out * windows_[2].out),
-                                                position / windows_[2].out % windows_[1].out, position % windows_[2].out};
+                                                position / windows_[2].out % windows_[1].out,
+                                                position % windows_[2].out};
         }
         offsets_.resize(outputs_.size());
     }
     const std::vector<int64_t>& at(int64_t kernel_position) {
         const int64_t taps[3] = {kernel_position / (windows_[1].kernel * windows_[2].kernel),
-                                 kernel_position / windows_[2].kernel % windows_[1].kernel, kernel_position % windows_[2].kernel};
+                                 kernel_position / windows_[2].kernel % windows_[1].kernel,
+                                 kernel_position % windows_[2].kernel};
         for (size_t i = 0; i < outputs_.size(); ++i) {
             int64_t offset = 0;
             for (size_t axis = 0; axis < 3 && offset >= 0; ++axis) {

@@ -56,7 +56,8 @@ std::vector<Window> spread_windows(const Attributes& attributes, const Shape& x,
     std::vector<Window> windows;
     for (size_t axis = 0; axis < count; ++axis) {
         if (kernel[axis] < 1 || x[axis + 2] < 1) throw UserError("its kernel or input is empty");
-        windows.push_back(spread_axis(attributes, {kernel[axis], strides[axis], dilations[axis], 0, 0, x[axis + 2], 0}, axis, count));
+        windows.push_back(
+            spread_axis(attributes, {kernel[axis], strides[axis], dilations[axis], 0, 0, x[axis + 2], 0}, axis, count));
     }
     return windows;
 }
@@ -68,7 +69,8 @@ void infer_conv_transpose(InferContext& context) {
     const std::vector<Window> windows = spread_windows(context.attributes(), x, w);
     const int64_t groups = context.attributes().integer("group", 1);
     if (groups < 1 || x[1] != w[0] || w[0] % groups != 0)
-        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " + x.text());
+        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " +
+                        x.text());
     const int64_t channels = checked_mul(w[1], groups, "channels");
     if (context.has(2) && context.shape(2) != Shape{channels})
         throw UserError("its bias does not have one entry per output channel");
@@ -120,8 +122,8 @@ void conv_transpose_reference(const ReferenceContext& context) {
                 for (int64_t i = 0; i < in_channels; ++i)
                     row[static_cast<size_t>(i)] = w[static_cast<size_t>(
                         ((group * in_channels + i) * out_channels + channel % out_channels) * taps + tap)];
-                multiply(row.data(), x.data() + (image * groups + group) * in_channels * in_plane, products.data(), 1, in_plane,
-                         in_channels);
+                multiply(row.data(), x.data() + (image * groups + group) * in_channels * in_plane, products.data(), 1,
+                         in_plane, in_channels);
                 scatter_tap(products.data(), plane, windows, tap);
             }
         }

@@ -27,8 +27,9 @@ void infer_depth_to_space(InferContext& context) {
     const int64_t block = block_size(context.attributes());
     channels_first(context.attributes());
     if (x[1] % (block * block) != 0) throw UserError("its channels do not divide into blocks");
-    context.set_output(0, context.type(0), Shape{x[0], x[1] / (block * block), checked_mul(x[2], block, "height"),
-                                                 checked_mul(x[3], block, "width")});
+    context.set_output(
+        0, context.type(0),
+        Shape{x[0], x[1] / (block * block), checked_mul(x[2], block, "height"), checked_mul(x[3], block, "width")});
 }
 
 // Walks n, c, h, block row, w, block column: the order in which the output lies.
@@ -50,7 +51,8 @@ void infer_space_to_depth(InferContext& context) {
     require_image(x);
     const int64_t block = block_size(context.attributes());
     if (x[2] % block != 0 || x[3] % block != 0) throw UserError("its height or width does not divide into blocks");
-    context.set_output(0, context.type(0), Shape{x[0], checked_mul(x[1], block * block, "channels"), x[2] / block, x[3] / block});
+    context.set_output(0, context.type(0),
+                       Shape{x[0], checked_mul(x[1], block * block, "channels"), x[2] / block, x[3] / block});
 }
 
 // Walks n, block row, block column, c, h, w: the order in which the output lies.

@@ -38,8 +38,10 @@ std::vector<int> labels_of(const std::string& term, int64_t ellipsis_rank) {
 std::vector<std::string> terms_of(const std::string& text) {
     std::vector<std::string> terms(1);
     for (char c : text) {
-        if (c == ',') terms.emplace_back();
-        else terms.back() += c;
+        if (c == ',')
+            terms.emplace_back();
+        else
+            terms.back() += c;
     }
     return terms;
 }
@@ -72,14 +74,17 @@ Equation parse_equation(const Attributes& attributes, const std::vector<Shape>& 
     Equation equation;
     int64_t widest = 0;
     for (size_t i = 0; i < terms.size(); ++i) {
-        const int64_t spelt = terms[i].find('.') == std::string::npos
-                                  ? 0 : static_cast<int64_t>(shapes[i].rank()) - static_cast<int64_t>(labels_of(terms[i], 0).size());
+        const int64_t spelt =
+            terms[i].find('.') == std::string::npos
+                ? 0
+                : static_cast<int64_t>(shapes[i].rank()) - static_cast<int64_t>(labels_of(terms[i], 0).size());
         if (spelt < 0) throw UserError("attribute equation does not fit an operand of " + shapes[i].text());
         widest = std::max(widest, spelt);
         equation.operands.push_back(labels_of(terms[i], spelt));
         take_extents(equation, equation.operands.back(), shapes[i]);
     }
-    equation.result = arrow == std::string::npos ? implied_result(equation, widest) : labels_of(text.substr(arrow + 2), widest);
+    equation.result =
+        arrow == std::string::npos ? implied_result(equation, widest) : labels_of(text.substr(arrow + 2), widest);
     for (size_t i = 0; i < equation.result.size(); ++i)
         if (!equation.extents.contains(equation.result[i]) ||
             std::count(equation.result.begin(), equation.result.end(), equation.result[i]) > 1)
@@ -92,7 +97,8 @@ Strides label_strides(const std::vector<int>& labels, const Shape& shape, const 
     Strides strides(order.size(), 0);
     for (size_t axis = 0; axis < labels.size(); ++axis)
         if (shape[axis] != 1)
-            strides[static_cast<size_t>(std::find(order.begin(), order.end(), labels[axis]) - order.begin())] += own[axis];
+            strides[static_cast<size_t>(std::find(order.begin(), order.end(), labels[axis]) - order.begin())] +=
+                own[axis];
     return strides;
 }
 
@@ -126,13 +132,15 @@ void einsum_reference(const ReferenceContext& context) {
         StridedLoop<2>(walk, {label_strides(equation.operands[k], shapes[k], order), walk.strides()})
             .for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
                 for (int64_t i = 0; i < count; ++i)
-                    products[static_cast<size_t>(offsets[1] + i * steps[1])] *= x[static_cast<size_t>(offsets[0] + i * steps[0])];
+                    products[static_cast<size_t>(offsets[1] + i * steps[1])] *=
+                        x[static_cast<size_t>(offsets[0] + i * steps[0])];
             });
     }
     std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
     StridedLoop<2>(walk, {walk.strides(), to}).for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
         for (int64_t i = 0; i < count; ++i)
-            y[static_cast<size_t>(offsets[1] + i * steps[1])] += products[static_cast<size_t>(offsets[0] + i * steps[0])];
+            y[static_cast<size_t>(offsets[1] + i * steps[1])] +=
+                products[static_cast<size_t>(offsets[0] + i * steps[0])];
     });
     store_doubles(y, context.out(0));
 }

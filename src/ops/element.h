@@ -54,26 +54,40 @@ struct BooleanElement {
 template <class F>
 auto visit_float(ElementType type, F&& f) {
     switch (type) {
-        case ElementType::f32: return f(PlainElement<float, double, ElementType::f32>{});
-        case ElementType::f64: return f(PlainElement<double, double, ElementType::f64>{});
-        case ElementType::f16: return f(F16Element{});
-        case ElementType::bf16: return f(Bf16Element{});
-        default: refuse_type(type);
+        case ElementType::f32:
+            return f(PlainElement<float, double, ElementType::f32>{});
+        case ElementType::f64:
+            return f(PlainElement<double, double, ElementType::f64>{});
+        case ElementType::f16:
+            return f(F16Element{});
+        case ElementType::bf16:
+            return f(Bf16Element{});
+        default:
+            refuse_type(type);
     }
 }
 
 template <class F>
 auto visit_integer(ElementType type, F&& f) {
     switch (type) {
-        case ElementType::i8: return f(PlainElement<int8_t, int64_t, ElementType::i8>{});
-        case ElementType::i16: return f(PlainElement<int16_t, int64_t, ElementType::i16>{});
-        case ElementType::i32: return f(PlainElement<int32_t, int64_t, ElementType::i32>{});
-        case ElementType::i64: return f(PlainElement<int64_t, int64_t, ElementType::i64>{});
-        case ElementType::u8: return f(PlainElement<uint8_t, uint64_t, ElementType::u8>{});
-        case ElementType::u16: return f(PlainElement<uint16_t, uint64_t, ElementType::u16>{});
-        case ElementType::u32: return f(PlainElement<uint32_t, uint64_t, ElementType::u32>{});
-        case ElementType::u64: return f(PlainElement<uint64_t, uint64_t, ElementType::u64>{});
-        default: refuse_type(type);
+        case ElementType::i8:
+            return f(PlainElement<int8_t, int64_t, ElementType::i8>{});
+        case ElementType::i16:
+            return f(PlainElement<int16_t, int64_t, ElementType::i16>{});
+        case ElementType::i32:
+            return f(PlainElement<int32_t, int64_t, ElementType::i32>{});
+        case ElementType::i64:
+            return f(PlainElement<int64_t, int64_t, ElementType::i64>{});
+        case ElementType::u8:
+            return f(PlainElement<uint8_t, uint64_t, ElementType::u8>{});
+        case ElementType::u16:
+            return f(PlainElement<uint16_t, uint64_t, ElementType::u16>{});
+        case ElementType::u32:
+            return f(PlainElement<uint32_t, uint64_t, ElementType::u32>{});
+        case ElementType::u64:
+            return f(PlainElement<uint64_t, uint64_t, ElementType::u64>{});
+        default:
+            refuse_type(type);
     }
 }
 
@@ -92,11 +106,16 @@ auto visit_element(ElementType type, F&& f) {
 template <class F>
 void visit_size(ElementType type, F&& f) {
     switch (size_of(type)) {
-        case 1: return f(uint8_t{});
-        case 2: return f(uint16_t{});
-        case 4: return f(uint32_t{});
-        case 8: return f(uint64_t{});
-        default: refuse_type(type);
+        case 1:
+            return f(uint8_t{});
+        case 2:
+            return f(uint16_t{});
+        case 4:
+            return f(uint32_t{});
+        case 8:
+            return f(uint64_t{});
+        default:
+            refuse_type(type);
     }
 }
 
@@ -113,14 +132,18 @@ Storage* stored(Tensor& tensor) {
 // Wrapping integer arithmetic; plain arithmetic on double.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
-    if constexpr (std::is_floating_point_v<T>) return f(a, b);
-    else return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+    if constexpr (std::is_floating_point_v<T>)
+        return f(a, b);
+    else
+        return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
 }
 
 template <class T>
 bool is_nan(T value) {
-    if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-    else return false;
+    if constexpr (std::is_floating_point_v<T>)
+        return std::isnan(value);
+    else
+        return false;
 }
 
 }  // namespace headway

@@ -31,8 +31,8 @@ void apply_unary(const Tensor& x, Tensor& y, F&& f) {
 
 template <class In, class Out, class F>
 void apply_binary(const Tensor& a, const Tensor& b, Tensor& y, F&& f) {
-    const StridedLoop<3> loop(y.shape(), {broadcast_strides(a.shape(), y.shape()), broadcast_strides(b.shape(), y.shape()),
-                                          y.shape().strides()});
+    const StridedLoop<3> loop(y.shape(), {broadcast_strides(a.shape(), y.shape()),
+                                          broadcast_strides(b.shape(), y.shape()), y.shape().strides()});
     const auto* left = stored<typename In::Storage>(a);
     const auto* right = stored<typename In::Storage>(b);
     auto* to = stored<typename Out::Storage>(y);
@@ -121,9 +121,8 @@ void fold_inputs(const ReferenceContext& context, F&& f, Finish&& finish) {
 template <class F>
 std::function<void(const ReferenceContext&)> variadic_number(F f) {
     return [f](const ReferenceContext& context) {
-        visit_number(context.in(0).type(), [&]<class E>(E) {
-            fold_inputs<E>(context, f, [](auto value, auto) { return value; });
-        });
+        visit_number(context.in(0).type(),
+                     [&]<class E>(E) { fold_inputs<E>(context, f, [](auto value, auto) { return value; }); });
     };
 }
 

@@ -15,12 +15,11 @@ TEST(Elementwise, ZeroSizeBroadcasts) {
     expect_values(y[0], {0, 3}, {});
 }
 
-TEST(Elementwise, ScalarOperands) {
-    expect_values(run_op("Sub", 14, {f32({}, {3}), f32({}, {5})})[0], {}, {-2});
-}
+TEST(Elementwise, ScalarOperands) { expect_values(run_op("Sub", 14, {f32({}, {3}), f32({}, {5})})[0], {}, {-2}); }
 
 TEST(Elementwise, IntegersWrapAndDivideTowardsZero) {
-    const auto sum = run_op("Add", 14, {of_type(ElementType::i8, {2}, {127, -128}), of_type(ElementType::i8, {2}, {1, -1})});
+    const auto sum =
+        run_op("Add", 14, {of_type(ElementType::i8, {2}, {127, -128}), of_type(ElementType::i8, {2}, {1, -1})});
     expect_values(sum[0], {2}, {-128, 127});
     const auto quotient = run_op("Div", 14, {i64({-7, 7}), i64({2, -2})});
     expect_values(quotient[0], {2}, {-3, -3});

@@ -30,6 +30,7 @@ auto naming(const Node& node, F&& f) {
 void run_infer(const Op& op, InferContext& context);
 
 // Types and shapes of a node's outputs for concrete inputs (nullptr where absent).
-std::vector<std::optional<TensorDesc>> infer_outputs(const Op& op, const Node& node, std::span<const Tensor* const> inputs);
+std::vector<std::optional<TensorDesc>> infer_outputs(const Op& op, const Node& node,
+                                                     std::span<const Tensor* const> inputs);
 
 }  // namespace headway

@@ -7,8 +7,10 @@ namespace {
 
 void infer_eye_like(InferContext& context) {
     if (context.shape(0).rank() != 2) throw UserError("its input is no matrix");
-    const auto type = static_cast<ElementType>(context.attributes().integer("dtype", static_cast<int64_t>(context.type(0))));
-    if (static_cast<int64_t>(type) > 31 || !fixed_size_types.contains(type)) throw Unsupported("element type is not handled");
+    const auto type =
+        static_cast<ElementType>(context.attributes().integer("dtype", static_cast<int64_t>(context.type(0))));
+    if (static_cast<int64_t>(type) > 31 || !fixed_size_types.contains(type))
+        throw Unsupported("element type is not handled");
     context.set_output(0, type, context.shape(0));
 }
 

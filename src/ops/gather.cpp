@@ -41,7 +41,8 @@ void infer_gather_elements(InferContext& context) {
     const auto axis = static_cast<size_t>(axis_of(context.attributes(), 0, shape.rank()));
     if (indices.rank() != shape.rank()) throw UserError("the ranks of its input and indices differ");
     for (size_t i = 0; i < shape.rank(); ++i)
-        if (i != axis && indices[i] > shape[i]) throw UserError("indices of " + indices.text() + " exceed " + shape.text());
+        if (i != axis && indices[i] > shape[i])
+            throw UserError("indices of " + indices.text() + " exceed " + shape.text());
     context.set_output(0, context.type(0), indices);
 }
 
@@ -57,13 +58,14 @@ void gather_elements_reference(const ReferenceContext& context) {
         using Word = decltype(word);
         const Word* x = stored<Word>(context.in(0));
         Word* y = stored<Word>(context.out(0));
-        StridedLoop<2>(to, {strides, to.strides()}).for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
-            for (int64_t i = 0; i < count; ++i) {
-                const int64_t at = offsets[1] + i * steps[1];
-                const int64_t index = checked_index(indices[static_cast<size_t>(at)], shape[axis]);
-                y[at] = x[offsets[0] + i * steps[0] + index * stride];
-            }
-        });
+        StridedLoop<2>(to, {strides, to.strides()})
+            .for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
+                for (int64_t i = 0; i < count; ++i) {
+                    const int64_t at = offsets[1] + i * steps[1];
+                    const int64_t index = checked_index(indices[static_cast<size_t>(at)], shape[axis]);
+                    y[at] = x[offsets[0] + i * steps[0] + index * stride];
+                }
+            });
     });
 }
 

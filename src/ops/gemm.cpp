@@ -26,7 +26,8 @@ std::vector<double> gemm_operand(const Tensor& tensor, bool transposed) {
     const auto columns = static_cast<size_t>(tensor.shape()[1]);
     std::vector<double> turned(values.size());
     for (size_t row = 0; row < rows; ++row)
-        for (size_t column = 0; column < columns; ++column) turned[column * rows + row] = values[row * columns + column];
+        for (size_t column = 0; column < columns; ++column)
+            turned[column * rows + row] = values[row * columns + column];
     return turned;
 }
 

@@ -32,14 +32,17 @@ void global_average_pool_reference(const ReferenceContext& context) {
 }
 
 void global_max_pool_reference(const ReferenceContext& context) {
-    pool_planes(context, -std::numeric_limits<double>::infinity(),
-                [](double best, double x) { return x > best || std::isnan(x) ? x : best; }, [](double best, double) { return best; });
+    pool_planes(
+        context, -std::numeric_limits<double>::infinity(),
+        [](double best, double x) { return x > best || std::isnan(x) ? x : best; },
+        [](double best, double) { return best; });
 }
 
 void global_lp_pool_reference(const ReferenceContext& context) {
     const auto p = static_cast<double>(context.attributes.integer("p", 2));
-    pool_planes(context, 0, [p](double sum, double x) { return sum + std::pow(std::fabs(x), p); },
-                [p](double sum, double) { return std::pow(sum, 1 / p); });
+    pool_planes(
+        context, 0, [p](double sum, double x) { return sum + std::pow(std::fabs(x), p); },
+        [p](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ void infer_group_norm(InferContext& context) {
     const int64_t groups = context.attributes().integer("num_groups", 0);
     if (x.rank() < 2 || groups < 1 || x[1] % groups != 0) throw UserError("num_groups does not divide its channels");
     const Shape wanted{scale_entries(context.attributes(), context.version(), x)};
-    if (context.shape(1) != wanted || context.shape(2) != wanted) throw UserError("its scale or bias should have shape " + wanted.text());
+    if (context.shape(1) != wanted || context.shape(2) != wanted)
+        throw UserError("its scale or bias should have shape " + wanted.text());
     infer_same(context);
 }
 

@@ -11,7 +11,8 @@ void infer_if(InferContext& context) {
     for (const Subgraph& subgraph : context.node().subgraphs) {
         if (subgraph.attribute != wanted) continue;
         const Graph& branch = *subgraph.graph;
-        if (branch.outputs.size() != context.output_count()) throw UserError("its branch has another number of outputs");
+        if (branch.outputs.size() != context.output_count())
+            throw UserError("its branch has another number of outputs");
         for (size_t i = 0; i < branch.outputs.size(); ++i) {
             const Value& value = branch.value(branch.outputs[i]);
             if (value.type != ElementType::undefined && value.has_static_shape())

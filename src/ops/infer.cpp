@@ -30,7 +30,8 @@ InferContext::Input known_input(const Graph& graph, ValueId id) {
     if (id == no_value) return {};
     const Value& value = graph.value(id);
     if (value.type == ElementType::undefined || !value.has_static_shape())
-        throw Unsupported("the type or shape of input '" + escaped(value.name) + "' is not known when the model is built");
+        throw Unsupported("the type or shape of input '" + escaped(value.name) +
+                          "' is not known when the model is built");
     return {true, value.type, value.shape(), graph.constant(id)};
 }
 
@@ -63,7 +64,8 @@ void run_infer(const Op& op, InferContext& context) {
     fields.infer(context);
 }
 
-std::vector<std::optional<TensorDesc>> infer_outputs(const Op& op, const Node& node, std::span<const Tensor* const> inputs) {
+std::vector<std::optional<TensorDesc>> infer_outputs(const Op& op, const Node& node,
+                                                     std::span<const Tensor* const> inputs) {
     std::vector<InferContext::Input> known;
     for (const Tensor* tensor : inputs)
         known.push_back(tensor == nullptr ? InferContext::Input{}
@@ -89,7 +91,8 @@ void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops) {
         InferContext context(node, std::move(inputs));
         run_infer(op, context);
         for (size_t i = 0; i < node.outputs.size(); ++i)
-            if (node.outputs[i] != no_value && context.output(i)) merge(graph.value(node.outputs[i]), *context.output(i));
+            if (node.outputs[i] != no_value && context.output(i))
+                merge(graph.value(node.outputs[i]), *context.output(i));
     });
 }
 

@@ -25,7 +25,8 @@ struct Scope {
     const Tensor& get(ValueId id) const {
         const Tensor* tensor = find(id);
         if (tensor == nullptr && outer != nullptr) tensor = outer->find(graph.value(id).name);
-        if (tensor == nullptr) throw UserError("value '" + escaped(graph.value(id).name) + "' is read but never produced");
+        if (tensor == nullptr)
+            throw UserError("value '" + escaped(graph.value(id).name) + "' is read but never produced");
         return *tensor;
     }
 };
@@ -84,7 +85,8 @@ std::vector<Tensor> interpret_in(const Graph& graph, std::span<const Tensor> inp
         for (size_t i = 0; i < node.outputs.size(); ++i)
             if (node.outputs[i] != no_value) scope.values[static_cast<size_t>(node.outputs[i])] = std::move(outputs[i]);
         for (ValueId input : node.inputs)
-            if (input != no_value && --left[static_cast<size_t>(input)] == 0) scope.values[static_cast<size_t>(input)].reset();
+            if (input != no_value && --left[static_cast<size_t>(input)] == 0)
+                scope.values[static_cast<size_t>(input)].reset();
     }
     std::vector<Tensor> outputs;
     for (ValueId output : graph.outputs) outputs.push_back(scope.get(output));

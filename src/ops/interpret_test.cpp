@@ -145,7 +145,8 @@ TEST(ReferenceKernel, RunsOnPointersAndPackedConstants) {
 TEST(ReferenceKernel, EveryReferenceIsAKernel) {
     const Registry<Kernel> kernels = declared<Kernel>();
     for (const Op* op : declared<Op>())
-        EXPECT_EQ(kernels.find("ref." + std::string(op->name())) != nullptr, bool(op->fields().reference)) << op->name();
+        EXPECT_EQ(kernels.find("ref." + std::string(op->name())) != nullptr, bool(op->fields().reference))
+            << op->name();
 }
 
 }  // namespace

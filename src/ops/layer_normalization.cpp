@@ -42,7 +42,8 @@ void layer_norm_reference(const ReferenceContext& context) {
     const auto length = static_cast<size_t>(part.elements());
     std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> scale = layer_norm_operand(context.in(1), part);
-    const std::vector<double> bias = context.has(2) ? layer_norm_operand(context.in(2), part) : std::vector<double>(length, 0);
+    const std::vector<double> bias =
+        context.has(2) ? layer_norm_operand(context.in(2), part) : std::vector<double>(length, 0);
     const double epsilon = context.attributes.real("epsilon", 1e-5F);
     std::vector<double> means;
     std::vector<double> inverses;

@@ -14,13 +14,14 @@ void lp_pool_reference(const ReferenceContext& context) {
     const int64_t plane_size = shape.elements(2, shape.rank());
     const std::vector<double> x = doubles_of(context.in(0));
     std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
-    for_each_window(windows, shape[0] * shape[1], [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
-        double sum = 0;
-        for_each_tap(windows, taps, at, [&](int64_t offset) {
-            sum += std::pow(std::fabs(x[static_cast<size_t>(plane * plane_size + offset)]), p);
-        });
-        y[static_cast<size_t>(output)] = std::pow(sum, 1.0 / p);
-    });
+    for_each_window(windows, shape[0] * shape[1],
+                    [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
+                        double sum = 0;
+                        for_each_tap(windows, taps, at, [&](int64_t offset) {
+                            sum += std::pow(std::fabs(x[static_cast<size_t>(plane * plane_size + offset)]), p);
+                        });
+                        y[static_cast<size_t>(output)] = std::pow(sum, 1.0 / p);
+                    });
     store_doubles(y, context.out(0));
 }
 

@@ -14,27 +14,29 @@ void lstm_reference(const ReferenceContext& context) {
         activations.push_back(
             recurrent_activations(context.attributes, direction, sizes.directions, {"Sigmoid", "Tanh", "Tanh"}));
     const auto h = static_cast<size_t>(sizes.hidden);
-    run_recurrent(context, 4, 6, 7,
-                  [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh, RecurrentState& state) {
-                      const auto& f = activations[static_cast<size_t>(direction)];
-                      const auto gate = [&](size_t index, size_t i) {
-                          const size_t k = index * h + i;
-                          return wx[k] + rh[k] + (weights.bias != nullptr ? weights.bias[k] + weights.bias[4 * h + k] : 0.0);
-                      };
-                      const auto peephole = [&](size_t index, size_t i, double cell) {
-                          return weights.peepholes != nullptr ? weights.peepholes[index * h + i] * cell : 0.0;
-                      };
-                      for (size_t i = 0; i < h; ++i) {
-                          const double old = state.cell[i];
-                          const double in = f[0](clipped(gate(0, i) + peephole(0, i, old), clip));
-                          const double forget = couples ? 1 - in : f[0](clipped(gate(2, i) + peephole(2, i, old), clip));
-                          const double fresh = f[1](clipped(gate(3, i), clip));
-                          const double cell = forget * old + in * fresh;
-                          const double out = f[0](clipped(gate(1, i) + peephole(1, i, cell), clip));
-                          state.cell[i] = cell;
-                          state.hidden[i] = out * f[2](cell);
-                      }
-                  });
+    run_recurrent(
+        context, 4, 6, 7,
+        [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh,
+            RecurrentState& state) {
+            const auto& f = activations[static_cast<size_t>(direction)];
+            const auto gate = [&](size_t index, size_t i) {
+                const size_t k = index * h + i;
+                return wx[k] + rh[k] + (weights.bias != nullptr ? weights.bias[k] + weights.bias[4 * h + k] : 0.0);
+            };
+            const auto peephole = [&](size_t index, size_t i, double cell) {
+                return weights.peepholes != nullptr ? weights.peepholes[index * h + i] * cell : 0.0;
+            };
+            for (size_t i = 0; i < h; ++i) {
+                const double old = state.cell[i];
+                const double in = f[0](clipped(gate(0, i) + peephole(0, i, old), clip));
+                const double forget = couples ? 1 - in : f[0](clipped(gate(2, i) + peephole(2, i, old), clip));
+                const double fresh = f[1](clipped(gate(3, i), clip));
+                const double cell = forget * old + in * fresh;
+                const double out = f[0](clipped(gate(1, i) + peephole(1, i, cell), clip));
+                state.cell[i] = cell;
+                state.hidden[i] = out * f[2](cell);
+            }
+        });
 }
 
 std::vector<AttributeDoc> lstm_attributes() {

@@ -16,7 +16,8 @@ MatmulShapes matmul_shapes(Shape a, Shape b) {
     if (a.rank() == 1) a = Shape{1, a[0]};
     if (b.rank() == 1) b = Shape{b[0], 1};
     const int64_t inner = a.back();
-    if (b[b.rank() - 2] != inner) throw UserError("operands of " + a.text() + " and " + b.text() + " cannot be multiplied");
+    if (b[b.rank() - 2] != inner)
+        throw UserError("operands of " + a.text() + " and " + b.text() + " cannot be multiplied");
     const Shape batch = broadcast(Shape(std::vector<int64_t>(a.begin(), a.end() - 2)),
                                   Shape(std::vector<int64_t>(b.begin(), b.end() - 2)));
     return {a, b, batch, a[a.rank() - 2], b.back(), inner};

@@ -40,7 +40,8 @@ void max_pool_reference(const ReferenceContext& context) {
         });
         y[static_cast<size_t>(output)] = best;
         if (!indices.empty())
-            indices[static_cast<size_t>(output)] = plane * plane_size + (by_columns ? column_major(windows, where) : where);
+            indices[static_cast<size_t>(output)] =
+                plane * plane_size + (by_columns ? column_major(windows, where) : where);
     });
     if (context.wants(0)) store_doubles(y, context.out(0));
     if (context.wants(1)) std::ranges::copy(indices, context.out(1).mutable_data<int64_t>().begin());

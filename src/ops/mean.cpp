@@ -9,11 +9,12 @@ const Op mean_op{{
     .inputs = {1, any_number},
     .types = float_types,
     .infer = infer_broadcast,
-    .reference = [](const ReferenceContext& context) {
-        visit_float(context.in(0).type(), [&]<class E>(E) {
-            fold_inputs<E>(context, std::plus{}, [](double sum, double count) { return sum / count; });
-        });
-    },
+    .reference =
+        [](const ReferenceContext& context) {
+            visit_float(context.in(0).type(), [&]<class E>(E) {
+                fold_inputs<E>(context, std::plus{}, [](double sum, double count) { return sum / count; });
+            });
+        },
     .help = "Mean of all inputs, element by element, with broadcasting.",
 }};
 

@@ -32,7 +32,8 @@ void mvn_reference(const ReferenceContext& context) {
     const auto for_each = [&](auto&& visit) {
         loop.for_each_row([&](const auto& offsets, int64_t row, const auto& steps) {
             for (int64_t i = 0; i < row; ++i)
-                visit(x[static_cast<size_t>(offsets[0] + i * steps[0])], static_cast<size_t>(offsets[1] + i * steps[1]));
+                visit(x[static_cast<size_t>(offsets[0] + i * steps[0])],
+                      static_cast<size_t>(offsets[1] + i * steps[1]));
         });
     };
     for_each([&](double& value, size_t k) { sums[k] += value; });

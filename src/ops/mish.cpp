@@ -9,7 +9,8 @@ const Op mish_op{{
     .since = {18, 22},
     .types = float_types,
     .infer = infer_same,
-    .reference = unary_float([](double x) { return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)))); }),
+    .reference =
+        unary_float([](double x) { return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)))); }),
     .help = "x * tanh(softplus(x)) of each element.",
 }};
 

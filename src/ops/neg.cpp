@@ -10,8 +10,10 @@ const Op neg_op{{
     .infer = infer_same,
     .reference = unary_number([](auto x) {
         using T = decltype(x);
-        if constexpr (std::is_floating_point_v<T>) return -x;
-        else return wrapping(T{0}, x, std::minus{});
+        if constexpr (std::is_floating_point_v<T>)
+            return -x;
+        else
+            return wrapping(T{0}, x, std::minus{});
     }),
     .help = "Each element negated; integers wrap.",
 }};

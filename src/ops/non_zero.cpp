@@ -17,8 +17,9 @@ std::vector<int64_t> nonzero_positions(const Tensor& x) {
 
 void infer_non_zero(InferContext& context) {
     const Tensor& x = context.required(0, "its input");
-    context.set_output(0, ElementType::i64, Shape{static_cast<int64_t>(x.shape().rank()),
-                                                  static_cast<int64_t>(nonzero_positions(x).size())});
+    context.set_output(
+        0, ElementType::i64,
+        Shape{static_cast<int64_t>(x.shape().rank()), static_cast<int64_t>(nonzero_positions(x).size())});
 }
 
 void non_zero_reference(const ReferenceContext& context) {
@@ -38,7 +39,8 @@ const Op non_zero_op{{
     .types = fixed_size_types,
     .infer = infer_non_zero,
     .reference = non_zero_reference,
-    .help = "Positions of all elements that are not zero, one row per axis. The input must be known when the model is built.",
+    .help = "Positions of all elements that are not zero, one row per axis. The input must be known when the model is "
+            "built.",
 }};
 
 }  // namespace headway

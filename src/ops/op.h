@@ -91,15 +91,15 @@ public:
     struct Fields {
         std::string name;
         std::string domain = "";
-        std::vector<int> since;        // opset versions in which its definition changed, as handled here
+        std::vector<int> since;  // opset versions in which its definition changed, as handled here
         Count inputs = {};
         Count outputs = {};
-        TypeSet types = {};            // of the first input; empty: any
+        TypeSet types = {};  // of the first input; empty: any
         std::vector<AttributeDoc> attributes = {};
         std::function<void(InferContext&)> infer;
         std::function<void(const ReferenceContext&)> reference = {};  // empty for If and other control flow
         Tolerance tolerance = {};
-        bool data_movement = false;    // results are bit-equal copies of inputs
+        bool data_movement = false;  // results are bit-equal copies of inputs
         std::string help;
     };
     // Announces itself, and its kernel `ref.<name>` when it has a reference.
@@ -128,8 +128,8 @@ const Op& op_of(const Node& node, const Registry<Op>& ops);
 // UserError when an input's type or shape is not known. Outputs of an `If` whose condition is unknown stay as they are.
 void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops);
 
-// Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body. Types and
-// shapes of the outputs follow from the tensors, not from the graph, which may be unbound.
+// Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body. Types
+// and shapes of the outputs follow from the tensors, not from the graph, which may be unbound.
 std::vector<Tensor> run_reference(const Graph& graph, const Node& node, std::span<const Tensor* const> inputs,
                                   const Registry<Op>& ops);
 

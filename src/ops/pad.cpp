@@ -21,14 +21,16 @@ std::vector<PadAxis> pads_of(const Context& context, size_t rank) {
     if (const OptionalIntegers given = integers_of(context, 3, "axes")) axes = normalized_axes(*given, rank);
     require_length(*pads, 2 * axes.size(), "pads");
     std::vector<PadAxis> result(rank);
-    for (size_t i = 0; i < axes.size(); ++i) result[static_cast<size_t>(axes[i])] = {(*pads)[i], (*pads)[axes.size() + i]};
+    for (size_t i = 0; i < axes.size(); ++i)
+        result[static_cast<size_t>(axes[i])] = {(*pads)[i], (*pads)[axes.size() + i]};
     return result;
 }
 
 int64_t padded_extent(int64_t extent, const PadAxis& pad) {
     constexpr int64_t limit = int64_t{1} << 40;  // far beyond any tensor; keeps the sums below from overflowing
     if (pad.begin < -limit || pad.begin > limit || pad.end < -limit || pad.end > limit)
-        throw UserError("padding of " + std::to_string(pad.begin) + " and " + std::to_string(pad.end) + " is too large");
+        throw UserError("padding of " + std::to_string(pad.begin) + " and " + std::to_string(pad.end) +
+                        " is too large");
     const int64_t padded = extent + pad.begin + pad.end;
     if (padded < 0) throw UserError("padding cuts more than there is");
     return padded;
@@ -64,10 +66,14 @@ int64_t modulo(int64_t value, int64_t length) { return ((value % length) + lengt
 int64_t pad_source(int64_t at, int64_t extent, PadMode mode) {
     if (at >= 0 && at < extent) return at;
     switch (mode) {
-        case PadMode::constant: return -1;
-        case PadMode::edge: return at < 0 ? 0 : extent - 1;
-        case PadMode::wrap: return modulo(at, extent);
-        case PadMode::reflect: break;
+        case PadMode::constant:
+            return -1;
+        case PadMode::edge:
+            return at < 0 ? 0 : extent - 1;
+        case PadMode::wrap:
+            return modulo(at, extent);
+        case PadMode::reflect:
+            break;
     }
     // Reflection without repeating the border has the period 2 * (extent - 1); one element reflects itself.
     if (extent == 1) return 0;

@@ -6,7 +6,8 @@ namespace headway {
 
 void infer_pool(InferContext& context) {
     const Shape& shape = context.shape(0);
-    const std::vector<Window> windows = windows_of(context.attributes(), shape, kernel_shape(context.attributes(), shape));
+    const std::vector<Window> windows =
+        windows_of(context.attributes(), shape, kernel_shape(context.attributes(), shape));
     std::vector<int64_t> dims{shape[0], shape[1]};
     for (const Window& window : windows) dims.push_back(window.out);
     context.set_output(0, context.type(0), Shape(dims));

@@ -26,7 +26,8 @@ void for_each_window(const std::vector<Window>& windows, int64_t planes, F&& vis
             for (int64_t y = 0; y < windows[1].out; ++y)
                 for (int64_t x = 0; x < windows[2].out; ++x, ++output) {
                     const int64_t at[3] = {z, y, x};
-                    const Taps taps[3] = {taps_inside(windows[0], z), taps_inside(windows[1], y), taps_inside(windows[2], x)};
+                    const Taps taps[3] = {taps_inside(windows[0], z), taps_inside(windows[1], y),
+                                          taps_inside(windows[2], x)};
                     visit(plane, output, taps, at);
                 }
 }

@@ -9,7 +9,8 @@ namespace {
 // Integers by repeated squaring, wrapping; a negative exponent leaves 1, -1 or 0 as truncation does.
 template <class T>
 T integer_power(T base, int64_t exponent) {
-    if (exponent < 0) return base == T{1} ? T{1} : base == static_cast<T>(-1) ? (exponent % 2 == 0 ? T{1} : base) : T{0};
+    if (exponent < 0)
+        return base == T{1} ? T{1} : base == static_cast<T>(-1) ? (exponent % 2 == 0 ? T{1} : base) : T{0};
     T result{1};
     for (; exponent > 0; exponent >>= 1) {
         if ((exponent & 1) != 0) result = wrapping(result, base, std::multiplies{});
@@ -25,13 +26,17 @@ int64_t whole(double value) {
 
 template <class T, class U>
 T power(T base, U exponent) {
-    if constexpr (std::is_floating_point_v<T>) return std::pow(base, static_cast<double>(exponent));
-    else if constexpr (std::is_integral_v<U>) return integer_power(base, static_cast<int64_t>(exponent));
-    else return static_cast<T>(whole(std::pow(static_cast<double>(base), exponent)));
+    if constexpr (std::is_floating_point_v<T>)
+        return std::pow(base, static_cast<double>(exponent));
+    else if constexpr (std::is_integral_v<U>)
+        return integer_power(base, static_cast<int64_t>(exponent));
+    else
+        return static_cast<T>(whole(std::pow(static_cast<double>(base), exponent)));
 }
 
 void infer_pow(InferContext& context) {
-    if (context.version() < 12 && context.type(0) != context.type(1)) throw UserError("its inputs have different types");
+    if (context.version() < 12 && context.type(0) != context.type(1))
+        throw UserError("its inputs have different types");
     context.set_output(0, context.type(0), broadcast(context.shape(0), context.shape(1)));
 }
 

@@ -69,8 +69,10 @@ void multiply_block(const double* a, int64_t a_stride, const double* packed, dou
         const int64_t height = rows - row >= tile ? tile : 1;
         for (int64_t first = 0; first < count; first += tile) {
             const double* panel = packed + first * inner;
-            if (height == tile) multiply_tile(a + row * a_stride, a_stride, panel, inner, sums);
-            else multiply_row(a + row * a_stride, panel, inner, sums);
+            if (height == tile)
+                multiply_tile(a + row * a_stride, a_stride, panel, inner, sums);
+            else
+                multiply_row(a + row * a_stride, panel, inner, sums);
             const int64_t width = std::min(tile, count - first);
             for (int64_t i = 0; i < height; ++i)
                 for (int64_t j = 0; j < width; ++j) c[(row + i) * c_stride + first + j] += sums[i * tile + j];

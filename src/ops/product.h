@@ -1,5 +1,5 @@
-// Matrix products in double for the references of MatMul, Gemm, the convolutions and the recurrent operators: blocked for
-// the cache, with an accumulation order that depends on the shape alone.
+// Matrix products in double for the references of MatMul, Gemm, the convolutions and the recurrent operators: blocked
+// for the cache, with an accumulation order that depends on the shape alone.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 namespace headway {
 namespace {
 
-constexpr TypeSet quantized_types{ElementType::u8, ElementType::i8, ElementType::u16, ElementType::i16, ElementType::i32};
+constexpr TypeSet quantized_types{ElementType::u8, ElementType::i8, ElementType::u16, ElementType::i16,
+                                  ElementType::i32};
 
 ElementType quantized_type(const InferContext& context) {
     if (context.has(2)) return context.type(2);
@@ -26,8 +27,10 @@ double rounded_quotient(double x, double scale) { return std::nearbyint(static_c
 void infer_quantize(InferContext& context) {
     ScaleMap::of(context.attributes(), context.shape(0), context.shape(1));
     const ElementType type = quantized_type(context);
-    if (!quantized_types.contains(type) || type == ElementType::i32) throw Unsupported("its output type is not handled");
-    if (context.has(2) && context.shape(2) != context.shape(1)) throw UserError("its scale and zero point differ in shape");
+    if (!quantized_types.contains(type) || type == ElementType::i32)
+        throw Unsupported("its output type is not handled");
+    if (context.has(2) && context.shape(2) != context.shape(1))
+        throw UserError("its scale and zero point differ in shape");
     context.set_output(0, type, context.shape(0));
 }
 
@@ -104,11 +107,16 @@ ScaleMap ScaleMap::of(const Attributes& attributes, const Shape& x, const Shape&
 
 IntegerRange integer_range(ElementType type) {
     switch (type) {
-        case ElementType::u8: return {0, 255};
-        case ElementType::i8: return {-128, 127};
-        case ElementType::u16: return {0, 65535};
-        case ElementType::i16: return {-32768, 32767};
-        default: throw Unsupported("element type " + std::string(to_string(type)) + " is not handled");
+        case ElementType::u8:
+            return {0, 255};
+        case ElementType::i8:
+            return {-128, 127};
+        case ElementType::u16:
+            return {0, 65535};
+        case ElementType::i16:
+            return {-32768, 32767};
+        default:
+            throw Unsupported("element type " + std::string(to_string(type)) + " is not handled");
     }
 }
 

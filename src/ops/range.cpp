@@ -18,7 +18,8 @@ typename E::Compute range_operand(const Tensor& tensor) {
 template <class T>
 int64_t range_count(T start, T limit, T delta) {
     if (delta == T{0}) throw UserError("its delta is 0");
-    const double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
+    const double count =
+        std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
     constexpr double most = 1e12;
     if (!(count <= most)) throw UserError("its range is too long");
     return static_cast<int64_t>(std::max(count, 0.0));

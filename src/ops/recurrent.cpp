@@ -11,7 +11,8 @@ namespace {
 
 int64_t direction_count(const Attributes& attributes) {
     const std::string word = attributes.text("direction", "forward");
-    if (word != "forward" && word != "reverse" && word != "bidirectional") throw UserError("attribute direction has an unknown value");
+    if (word != "forward" && word != "reverse" && word != "bidirectional")
+        throw UserError("attribute direction has an unknown value");
     return word == "bidirectional" ? 2 : 1;
 }
 
@@ -21,7 +22,8 @@ bool runs_backwards(const Attributes& attributes, int64_t direction) {
 
 void require_shape(const InferContext& context, size_t input, const Shape& wanted, const char* name) {
     if (context.has(input) && context.shape(input) != wanted)
-        throw UserError(std::string(name) + " has shape " + context.shape(input).text() + " instead of " + wanted.text());
+        throw UserError(std::string(name) + " has shape " + context.shape(input).text() + " instead of " +
+                        wanted.text());
 }
 
 std::vector<int64_t> sequence_lengths(const ReferenceContext& context, const Recurrent& sizes) {
@@ -34,7 +36,8 @@ std::vector<int64_t> sequence_lengths(const ReferenceContext& context, const Rec
 
 // Element offset of the hidden values of a sequence in a state tensor.
 int64_t state_offset(const Recurrent& sizes, int64_t direction, int64_t sequence) {
-    return (sizes.batch_first ? sequence * sizes.directions + direction : direction * sizes.batch + sequence) * sizes.hidden;
+    return (sizes.batch_first ? sequence * sizes.directions + direction : direction * sizes.batch + sequence) *
+           sizes.hidden;
 }
 
 int64_t output_offset(const Recurrent& sizes, int64_t step, int64_t direction, int64_t sequence) {
@@ -55,7 +58,8 @@ std::vector<double> turned(const double* matrix, int64_t rows, int64_t columns) 
     return result;
 }
 
-std::vector<double> initial_values(const std::vector<double>& all, const Recurrent& sizes, int64_t direction, int64_t sequence) {
+std::vector<double> initial_values(const std::vector<double>& all, const Recurrent& sizes, int64_t direction,
+                                   int64_t sequence) {
     if (all.empty()) return std::vector<double>(static_cast<size_t>(sizes.hidden), 0);
     const auto first = all.begin() + state_offset(sizes, direction, sequence);
     return {first, first + sizes.hidden};
@@ -93,8 +97,9 @@ void infer_recurrent(InferContext& context, int64_t gates) {
     for (size_t i : {1, 2, 3, 5, 6, 7})
         if (context.has(i) && context.type(i) != context.type(0)) throw UserError("its operands have different types");
     if (context.has(4) && context.type(4) != ElementType::i32) throw UserError("sequence_lens is not i32");
-    context.set_output(0, context.type(0), sizes.batch_first ? Shape{sizes.batch, sizes.steps, d, h}
-                                                             : Shape{sizes.steps, d, sizes.batch, h});
+    context.set_output(
+        0, context.type(0),
+        sizes.batch_first ? Shape{sizes.batch, sizes.steps, d, h} : Shape{sizes.steps, d, sizes.batch, h});
     context.set_output(1, context.type(0), state);
     context.set_output(2, context.type(0), state);
 }
@@ -119,18 +124,20 @@ void run_recurrent(const ReferenceContext& context, int64_t gates, size_t cell_i
     std::vector<double> from_input(static_cast<size_t>(sizes.steps * sizes.batch * rows));
     std::vector<double> from_hidden(static_cast<size_t>(rows));
     for (int64_t direction = 0; direction < sizes.directions; ++direction) {
-        const RecurrentWeights weights{w.data() + direction * rows * sizes.input, r.data() + direction * rows * sizes.hidden,
+        const RecurrentWeights weights{w.data() + direction * rows * sizes.input,
+                                       r.data() + direction * rows * sizes.hidden,
                                        bias.empty() ? nullptr : bias.data() + direction * 2 * rows,
                                        peepholes.empty() ? nullptr : peepholes.data() + direction * 3 * sizes.hidden};
-        multiply(x.data(), turned(weights.w, rows, sizes.input).data(), from_input.data(), sizes.steps * sizes.batch, rows,
-                 sizes.input);
+        multiply(x.data(), turned(weights.w, rows, sizes.input).data(), from_input.data(), sizes.steps * sizes.batch,
+                 rows, sizes.input);
         for (int64_t sequence = 0; sequence < sizes.batch; ++sequence) {
             const int64_t length = lengths[static_cast<size_t>(sequence)];
             RecurrentState state{initial_values(first_hidden, sizes, direction, sequence),
                                  initial_values(first_cell, sizes, direction, sequence)};
             for (int64_t i = 0; i < length; ++i) {
                 const int64_t step = runs_backwards(context.attributes, direction) ? length - 1 - i : i;
-                const int64_t position = sizes.batch_first ? sequence * sizes.steps + step : step * sizes.batch + sequence;
+                const int64_t position =
+                    sizes.batch_first ? sequence * sizes.steps + step : step * sizes.batch + sequence;
                 multiply(weights.r, state.hidden.data(), from_hidden.data(), rows, 1, sizes.hidden);
                 update(direction, weights, from_input.data() + position * rows, from_hidden.data(), state);
                 std::copy(state.hidden.begin(), state.hidden.end(),

@@ -50,8 +50,8 @@ struct RecurrentState {
 using RecurrentUpdate = std::function<void(int64_t direction, const RecurrentWeights& weights, const double* from_input,
                                            const double* from_hidden, RecurrentState& state)>;
 
-// Runs all sequences in all directions and stores the outputs. Steps beyond a sequence's length give zeros and leave the
-// state. cell_input is the position of initial_c (0: none).
+// Runs all sequences in all directions and stores the outputs. Steps beyond a sequence's length give zeros and leave
+// the state. cell_input is the position of initial_c (0: none).
 void run_recurrent(const ReferenceContext& context, int64_t gates, size_t cell_input, size_t peephole_input,
                    const RecurrentUpdate& update);
 

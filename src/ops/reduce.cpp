@@ -8,8 +8,10 @@ void infer_reduce(InferContext& context) {
     const bool keep = context.attributes().integer("keepdims", 1) != 0;
     std::vector<int64_t> dims;
     for (size_t axis = 0; axis < shape.rank(); ++axis) {
-        if (!reduced[axis]) dims.push_back(shape[axis]);
-        else if (keep) dims.push_back(1);
+        if (!reduced[axis])
+            dims.push_back(shape[axis]);
+        else if (keep)
+            dims.push_back(1);
     }
     context.set_output(0, context.type(0), Shape(std::move(dims)));
 }

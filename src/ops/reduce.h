@@ -68,7 +68,9 @@ std::function<void(const ReferenceContext&)> reduction(int start, Step step, Fin
 
 struct KeepValue {
     template <class V>
-    V operator()(V value, V) const { return value; }
+    V operator()(V value, V) const {
+        return value;
+    }
 };
 
 }  // namespace headway

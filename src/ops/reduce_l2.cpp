@@ -14,7 +14,8 @@ const Op reduce_l2_op{{
     .types = number_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(0, [](auto sum, auto x) { return wrapping(sum, wrapping(x, x, std::multiplies{}), std::plus{}); }, root_of),
+    .reference = reduction(
+        0, [](auto sum, auto x) { return wrapping(sum, wrapping(x, x, std::multiplies{}), std::plus{}); }, root_of),
     .help = "Square root of the sum of squares.",
 }};
 

@@ -14,7 +14,8 @@ const Op reduce_log_sum_op{{
     .types = float_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, log_of),
+    .reference = reduction(
+        0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, log_of),
     .help = "Logarithm of the sum.",
 }};
 

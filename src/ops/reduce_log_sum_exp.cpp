@@ -18,7 +18,8 @@ void reduce_log_sum_exp_reference(const ReferenceContext& context) {
                 const auto scaled = [top](double x) { return x == top ? 1.0 : std::exp(x - top); };
                 return {top, so_far.sum * scaled(so_far.top) + scaled(value)};
             });
-        finish_reduction<E>(values, context.out(0), [](const Running& value) { return value.top + std::log(value.sum); });
+        finish_reduction<E>(values, context.out(0),
+                            [](const Running& value) { return value.top + std::log(value.sum); });
     });
 }
 

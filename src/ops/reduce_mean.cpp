@@ -17,7 +17,8 @@ const Op reduce_mean_op{{
     .types = number_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, mean_of),
+    .reference = reduction(
+        0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, mean_of),
     .help = "Mean; integers are truncated; NaN over nothing.",
 }};
 

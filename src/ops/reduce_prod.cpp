@@ -8,7 +8,8 @@ const Op reduce_prod_op{{
     .types = number_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(1, [](auto product, auto x) { return wrapping(product, x, std::multiplies{}); }, KeepValue{}),
+    .reference = reduction(
+        1, [](auto product, auto x) { return wrapping(product, x, std::multiplies{}); }, KeepValue{}),
     .help = "Product; integers wrap; 1 over nothing.",
 }};
 

@@ -8,7 +8,8 @@ const Op reduce_sum_op{{
     .types = number_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, KeepValue{}),
+    .reference = reduction(
+        0, [](auto sum, auto x) { return wrapping(sum, x, std::plus{}); }, KeepValue{}),
     .help = "Sum; integers wrap; 0 over nothing.",
 }};
 

@@ -8,7 +8,8 @@ const Op reduce_sum_square_op{{
     .types = number_types,
     .attributes = reduce_attributes(),
     .infer = infer_reduce,
-    .reference = reduction(0, [](auto sum, auto x) { return wrapping(sum, wrapping(x, x, std::multiplies{}), std::plus{}); }, KeepValue{}),
+    .reference = reduction(
+        0, [](auto sum, auto x) { return wrapping(sum, wrapping(x, x, std::multiplies{}), std::plus{}); }, KeepValue{}),
     .help = "Sum of squares.",
 }};
 

@@ -51,7 +51,8 @@ public:
         std::vector<Tensor*> wanted(descs.size(), nullptr);
         for (size_t i = 0; i < descs.size(); ++i) {
             if (!descs[i]) continue;
-            if (*descs[i] != problem_.dst[i]) throw UserError(describe(node_) + ": the engine's output shape does not fit");
+            if (*descs[i] != problem_.dst[i])
+                throw UserError(describe(node_) + ": the engine's output shape does not fit");
             const std::span<std::byte> memory{args.dst[i], static_cast<size_t>(problem_.dst[i].bytes())};
             std::ranges::fill(memory, std::byte{0});
             outputs[i] = Tensor::writable_view(descs[i]->type, descs[i]->shape, memory);

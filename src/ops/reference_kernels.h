@@ -2,8 +2,9 @@
 // kernel in its own constructor: declared<Op>() and declared<Kernel>() therefore see the same operators whatever the
 // order of static initialisation.
 //
-// The kernel takes plain layouts and no epilogue, and computes in one tile. Problem::op is the operator's qualified name;
-// a dst of type `undefined` (null pointer in Args) is an output that nobody reads. Constants are packed as they are.
+// The kernel takes plain layouts and no epilogue, and computes in one tile. Problem::op is the operator's qualified
+// name; a dst of type `undefined` (null pointer in Args) is an output that nobody reads. Constants are packed as they
+// are.
 #pragma once
 
 #include <memory>

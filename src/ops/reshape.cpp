@@ -10,7 +10,8 @@ Shape reshaped(const Shape& from, std::vector<int64_t> dims, bool allow_zero) {
     int64_t known = 1;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
         if (dims[axis] == 0 && !allow_zero) {
-            if (axis >= from.rank()) throw UserError("its shape copies axis " + std::to_string(axis) + ", which the input lacks");
+            if (axis >= from.rank())
+                throw UserError("its shape copies axis " + std::to_string(axis) + ", which the input lacks");
             dims[axis] = from[axis];
         }
         if (dims[axis] == -1) {
@@ -28,7 +29,8 @@ Shape reshaped(const Shape& from, std::vector<int64_t> dims, bool allow_zero) {
         known = elements;
     }
     if (known != elements)
-        throw UserError("the input has " + std::to_string(elements) + " elements but its shape asks for " + std::to_string(known));
+        throw UserError("the input has " + std::to_string(elements) + " elements but its shape asks for " +
+                        std::to_string(known));
     return Shape(std::move(dims));
 }
 

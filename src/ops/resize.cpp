@@ -16,7 +16,9 @@ struct ResizeOperands {
     std::vector<int64_t> axes;
 };
 
-std::vector<double> numbers_of(const Tensor* tensor) { return tensor == nullptr ? std::vector<double>{} : doubles_of(*tensor); }
+std::vector<double> numbers_of(const Tensor* tensor) {
+    return tensor == nullptr ? std::vector<double>{} : doubles_of(*tensor);
+}
 
 // operand(i) gives input i or nullptr.
 template <class Operand>
@@ -38,8 +40,10 @@ ResizeOperands resize_operands(const Attributes& attributes, int version, size_t
 }
 
 // With an aspect-ratio policy, one scale for all axes.
-double common_scale(const std::string& policy, const std::vector<ResizedAxis>& axes, const std::vector<int64_t>& which) {
-    if (policy != "not_larger" && policy != "not_smaller") throw UserError("attribute keep_aspect_ratio_policy has an unknown value");
+double common_scale(const std::string& policy, const std::vector<ResizedAxis>& axes,
+                    const std::vector<int64_t>& which) {
+    if (policy != "not_larger" && policy != "not_smaller")
+        throw UserError("attribute keep_aspect_ratio_policy has an unknown value");
     std::vector<double> scales;
     for (int64_t axis : which) scales.push_back(axes[static_cast<size_t>(axis)].scale);
     if (scales.empty()) return 1;
@@ -53,11 +57,13 @@ int64_t whole_extent(double extent) {
     return static_cast<int64_t>(extent);
 }
 
-std::vector<ResizedAxis> resized_axes(const Attributes& attributes, const Shape& shape, const ResizeOperands& operands) {
+std::vector<ResizedAxis> resized_axes(const Attributes& attributes, const Shape& shape,
+                                      const ResizeOperands& operands) {
     std::vector<ResizedAxis> axes;
     for (int64_t extent : shape) axes.push_back({extent, extent});
     const size_t count = operands.axes.size();
-    if (!operands.scales.empty() && operands.scales.size() != count) throw UserError("scales does not have one entry per axis");
+    if (!operands.scales.empty() && operands.scales.size() != count)
+        throw UserError("scales does not have one entry per axis");
     if (!operands.sizes.empty()) require_length(operands.sizes, count, "sizes");
     const bool crops = attributes.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
     if (crops && operands.roi.size() != 2 * count) throw UserError("roi does not have two entries per axis");
@@ -92,15 +98,18 @@ std::vector<ResizedAxis> resized_axes(const Attributes& attributes, const Shape&
 void infer_resize(InferContext& context) {
     const Shape& shape = context.shape(0);
     ResizeRule::of(context.attributes(), context.version());
-    const ResizeOperands operands = resize_operands(context.attributes(), context.version(), shape.rank(), [&](size_t i) {
-        return context.has(i) ? &context.required(i, i == 1 && context.version() > 10 ? "roi" : "scales or sizes") : nullptr;
-    });
+    const ResizeOperands operands =
+        resize_operands(context.attributes(), context.version(), shape.rank(), [&](size_t i) {
+            return context.has(i) ? &context.required(i, i == 1 && context.version() > 10 ? "roi" : "scales or sizes")
+                                  : nullptr;
+        });
     std::vector<int64_t> dims;
     for (const ResizedAxis& axis : resized_axes(context.attributes(), shape, operands)) dims.push_back(axis.out);
     context.set_output(0, context.type(0), Shape(std::move(dims)));
 }
 
-std::vector<double> resize_along(const std::vector<double>& x, const Lines& lines, const ResizedAxis& axis, const ResizeRule& rule) {
+std::vector<double> resize_along(const std::vector<double>& x, const Lines& lines, const ResizedAxis& axis,
+                                 const ResizeRule& rule) {
     std::vector<double> y(static_cast<size_t>(lines.outer * axis.out * lines.inner));
     for (int64_t at = 0; at < axis.out; ++at) {
         const std::vector<Tap> taps = resize_taps(axis, rule, at);
@@ -144,13 +153,15 @@ const Op resize_op{{
     .types = number_types,
     .attributes = {{"antialias", "int", "0", "1: linear and cubic weights widen when shrinking (opset 18)"},
                    {"axes", "ints", "all", "the axes that roi, scales and sizes are about (opset 18)"},
-                   {"coordinate_transformation_mode", "string", "half_pixel", "how output positions fall on input positions"},
+                   {"coordinate_transformation_mode", "string", "half_pixel",
+                    "how output positions fall on input positions"},
                    {"cubic_coeff_a", "float", "-0.75", "coefficient of the cubic weights"},
                    {"exclude_outside", "int", "0", "1: weights outside the input count as zero"},
                    {"extrapolation_value", "float", "0.0", "what stands outside the input with tf_crop_and_resize"},
                    {"keep_aspect_ratio_policy", "string", "stretch", "stretch, not_larger or not_smaller (opset 18)"},
                    {"mode", "string", "nearest", "nearest, linear or cubic"},
-                   {"nearest_mode", "string", "round_prefer_floor", "round_prefer_floor, round_prefer_ceil, floor or ceil"}},
+                   {"nearest_mode", "string", "round_prefer_floor",
+                    "round_prefer_floor, round_prefer_ceil, floor or ceil"}},
     .infer = infer_resize,
     .reference = resize_reference,
     .help = "Interpolation to other extents. Integers are rounded to nearest even.",

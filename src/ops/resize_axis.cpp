@@ -43,16 +43,22 @@ std::optional<double> source_position(const ResizedAxis& axis, CoordinateMode mo
     const auto in = static_cast<double>(axis.in);
     const double out = axis.scale * in;
     switch (mode) {
-        case CoordinateMode::align_corners: return out == 1 ? 0.0 : x * (in - 1) / (out - 1);
-        case CoordinateMode::asymmetric: return x / axis.scale;
-        case CoordinateMode::tf_half_pixel_for_nn: return (x + 0.5) / axis.scale;
-        case CoordinateMode::half_pixel: return (x + 0.5) / axis.scale - 0.5;
-        case CoordinateMode::pytorch_half_pixel: return out == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
+        case CoordinateMode::align_corners:
+            return out == 1 ? 0.0 : x * (in - 1) / (out - 1);
+        case CoordinateMode::asymmetric:
+            return x / axis.scale;
+        case CoordinateMode::tf_half_pixel_for_nn:
+            return (x + 0.5) / axis.scale;
+        case CoordinateMode::half_pixel:
+            return (x + 0.5) / axis.scale - 0.5;
+        case CoordinateMode::pytorch_half_pixel:
+            return out == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
         case CoordinateMode::half_pixel_symmetric: {
             const double adjustment = static_cast<double>(axis.out) / out;
             return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
         }
-        case CoordinateMode::tf_crop_and_resize: break;
+        case CoordinateMode::tf_crop_and_resize:
+            break;
     }
     const double width = (axis.roi_end - axis.roi_begin) * (in - 1);
     const double position = axis.roi_begin * (in - 1) + (out == 1 ? width / 2 : x * width / (out - 1));
@@ -71,10 +77,14 @@ double cubic_weight(double distance, double a) {
 bool takes_right(double ratio, NearestMode mode) {
     if (ratio == 1) return true;
     switch (mode) {
-        case NearestMode::round_prefer_floor: return ratio > 0.5;
-        case NearestMode::round_prefer_ceil: return ratio >= 0.5;
-        case NearestMode::floor: return false;
-        case NearestMode::ceil: return true;
+        case NearestMode::round_prefer_floor:
+            return ratio > 0.5;
+        case NearestMode::round_prefer_ceil:
+            return ratio >= 0.5;
+        case NearestMode::floor:
+            return false;
+        case NearestMode::ceil:
+            return true;
     }
     return false;
 }
@@ -95,7 +105,8 @@ ResizeRule ResizeRule::of(const Attributes& attributes, int version) {
         return rule;
     }
     rule.nearest = word_of<NearestMode>(attributes, "nearest_mode", "round_prefer_floor", nearest_modes);
-    rule.coordinates = word_of<CoordinateMode>(attributes, "coordinate_transformation_mode", "half_pixel", coordinate_modes);
+    rule.coordinates =
+        word_of<CoordinateMode>(attributes, "coordinate_transformation_mode", "half_pixel", coordinate_modes);
     rule.cubic_a = attributes.real("cubic_coeff_a", -0.75F);
     rule.extrapolation = attributes.real("extrapolation_value", 0.0F);
     rule.exclude_outside = attributes.integer("exclude_outside", 0) != 0;

@@ -13,14 +13,16 @@ struct SequenceAxes {
 SequenceAxes sequence_axes(const Attributes& attributes) {
     const int64_t batch = attributes.integer("batch_axis", 1);
     const int64_t time = attributes.integer("time_axis", 0);
-    if (batch + time != 1 || batch * time != 0) throw UserError("batch_axis and time_axis must be 0 and 1, in either order");
+    if (batch + time != 1 || batch * time != 0)
+        throw UserError("batch_axis and time_axis must be 0 and 1, in either order");
     return {static_cast<size_t>(batch), static_cast<size_t>(time)};
 }
 
 void infer_reverse_sequence(InferContext& context) {
     const SequenceAxes axes = sequence_axes(context.attributes());
     const Shape& shape = context.shape(0);
-    if (shape.rank() < 2 || context.shape(1) != Shape{shape[axes.batch]}) throw UserError("sequence_lens does not fit its input");
+    if (shape.rank() < 2 || context.shape(1) != Shape{shape[axes.batch]})
+        throw UserError("sequence_lens does not fit its input");
     if (context.type(1) != ElementType::i64) throw UserError("sequence_lens is not i64");
     infer_same(context);
 }
@@ -53,7 +55,8 @@ const Op reverse_sequence_op{{
     .since = {10},
     .inputs = {2, 2},
     .types = fixed_size_types,
-    .attributes = {{"batch_axis", "int", "1", "axis of the sequences"}, {"time_axis", "int", "0", "axis that is reversed"}},
+    .attributes = {{"batch_axis", "int", "1", "axis of the sequences"},
+                   {"time_axis", "int", "0", "axis that is reversed"}},
     .infer = infer_reverse_sequence,
     .reference = reverse_sequence_reference,
     .data_movement = true,

@@ -12,10 +12,12 @@ void rnn_reference(const ReferenceContext& context) {
         activations.push_back(recurrent_activations(context.attributes, direction, sizes.directions, {"Tanh"})[0]);
     const auto h = static_cast<size_t>(sizes.hidden);
     run_recurrent(context, 1, 0, 0,
-                  [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh, RecurrentState& state) {
+                  [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh,
+                      RecurrentState& state) {
                       for (size_t i = 0; i < h; ++i) {
                           const double bias = weights.bias != nullptr ? weights.bias[i] + weights.bias[h + i] : 0.0;
-                          state.hidden[i] = activations[static_cast<size_t>(direction)](clipped(wx[i] + rh[i] + bias, clip));
+                          state.hidden[i] =
+                              activations[static_cast<size_t>(direction)](clipped(wx[i] + rh[i] + bias, clip));
                       }
                   });
 }

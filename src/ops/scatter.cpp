@@ -23,11 +23,16 @@ Scatter scatter_reduction(const Attributes& attributes) {
 template <class T>
 T scattered(T old, T update, Scatter how) {
     switch (how) {
-        case Scatter::none: return update;
-        case Scatter::add: return wrapping(old, update, std::plus{});
-        case Scatter::mul: return wrapping(old, update, std::multiplies{});
-        case Scatter::max: return update > old || is_nan(update) ? update : old;
-        case Scatter::min: return update < old || is_nan(update) ? update : old;
+        case Scatter::none:
+            return update;
+        case Scatter::add:
+            return wrapping(old, update, std::plus{});
+        case Scatter::mul:
+            return wrapping(old, update, std::multiplies{});
+        case Scatter::max:
+            return update > old || is_nan(update) ? update : old;
+        case Scatter::min:
+            return update < old || is_nan(update) ? update : old;
     }
     return update;
 }
@@ -40,7 +45,9 @@ void scatter_into(const ReferenceContext& context, F&& body) {
     visit_element(context.in(0).type(), [&]<class E>(E) {
         auto* y = stored<typename E::Storage>(context.out(0));
         const auto* updates = stored<typename E::Storage>(context.in(2));
-        body([=](int64_t to, int64_t from) { y[to] = E::store(scattered(E::load(y[to]), E::load(updates[from]), how)); });
+        body([=](int64_t to, int64_t from) {
+            y[to] = E::store(scattered(E::load(y[to]), E::load(updates[from]), how));
+        });
     });
 }
 
@@ -67,12 +74,15 @@ void scatter_elements_reference(const ReferenceContext& context) {
     const int64_t stride = strides[axis];
     strides[axis] = 0;
     scatter_into(context, [&](auto put) {
-        StridedLoop<2>(table, {strides, table.strides()}).for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
-            for (int64_t i = 0; i < count; ++i) {
-                const int64_t from = offsets[1] + i * steps[1];
-                put(offsets[0] + i * steps[0] + checked_index(indices[static_cast<size_t>(from)], shape[axis]) * stride, from);
-            }
-        });
+        StridedLoop<2>(table, {strides, table.strides()})
+            .for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
+                for (int64_t i = 0; i < count; ++i) {
+                    const int64_t from = offsets[1] + i * steps[1];
+                    put(offsets[0] + i * steps[0] +
+                            checked_index(indices[static_cast<size_t>(from)], shape[axis]) * stride,
+                        from);
+                }
+            });
     });
 }
 
@@ -81,7 +91,8 @@ void infer_scatter_nd(InferContext& context) {
     const Shape& indices = context.shape(1);
     scatter_reduction(context.attributes());
     if (context.type(2) != context.type(0)) throw UserError("its updates have another type than its input");
-    if (indices.rank() == 0 || context.type(1) != ElementType::i64) throw UserError("its indices are a scalar or not i64");
+    if (indices.rank() == 0 || context.type(1) != ElementType::i64)
+        throw UserError("its indices are a scalar or not i64");
     const int64_t depth = indices.back();
     if (depth < 1 || depth > static_cast<int64_t>(shape.rank()))
         throw UserError("index tuples of " + std::to_string(depth) + " do not fit an input of " + shape.text());
@@ -99,7 +110,8 @@ void scatter_nd_reference(const ReferenceContext& context) {
     scatter_into(context, [&](auto put) {
         for (size_t tuple = 0; tuple * depth < indices.size(); ++tuple) {
             int64_t offset = 0;
-            for (size_t i = 0; i < depth; ++i) offset = offset * shape[i] + checked_index(indices[tuple * depth + i], shape[i]);
+            for (size_t i = 0; i < depth; ++i)
+                offset = offset * shape[i] + checked_index(indices[tuple * depth + i], shape[i]);
             for (int64_t i = 0; i < chunk; ++i) put(offset * chunk + i, static_cast<int64_t>(tuple) * chunk + i);
         }
     });

@@ -6,9 +6,8 @@ const Op size_op{{
     .name = "Size",
     .since = {1, 13, 19},
     .infer = [](InferContext& context) { context.set_output(0, ElementType::i64, Shape{}); },
-    .reference = [](const ReferenceContext& context) {
-        context.out(0).mutable_data<int64_t>()[0] = context.in(0).elements();
-    },
+    .reference =
+        [](const ReferenceContext& context) { context.out(0).mutable_data<int64_t>()[0] = context.in(0).elements(); },
     .help = "The number of elements of its input.",
 }};
 

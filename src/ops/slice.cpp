@@ -36,7 +36,8 @@ std::vector<AxisSlice> slices_of(const Context& context, const Shape& shape) {
     std::vector<int64_t> all(starts->size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
     const std::vector<int64_t> axes = normalized_axes(integers_of(context, 3, "axes").value_or(all), shape.rank());
-    const std::vector<int64_t> steps = integers_of(context, 4, "steps").value_or(std::vector<int64_t>(starts->size(), 1));
+    const std::vector<int64_t> steps =
+        integers_of(context, 4, "steps").value_or(std::vector<int64_t>(starts->size(), 1));
     require_length(*ends, starts->size(), "ends");
     require_length(axes, starts->size(), "axes");
     require_length(steps, starts->size(), "steps");

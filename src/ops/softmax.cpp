@@ -30,7 +30,9 @@ std::vector<AttributeDoc> softmax_attributes() {
 }
 
 // The largest element; NaN anywhere makes the whole line NaN, through the sums.
-double top_of(const std::vector<double>& line) { return line.empty() ? 0 : *std::max_element(line.begin(), line.end()); }
+double top_of(const std::vector<double>& line) {
+    return line.empty() ? 0 : *std::max_element(line.begin(), line.end());
+}
 
 void softmax_reference(const ReferenceContext& context) {
     change_lines(context, softmax_lines(context), [](std::vector<double>& line) {

@@ -15,11 +15,13 @@ std::vector<int64_t> split_lengths(const OptionalIntegers& given, int64_t extent
         require_length(lengths, outputs, "split");
         int64_t total = 0;
         for (int64_t length : lengths) total = checked_add(total, length, "split");
-        if (total != extent) throw UserError("split adds up to " + std::to_string(total) + ", not " + std::to_string(extent));
+        if (total != extent)
+            throw UserError("split adds up to " + std::to_string(total) + ", not " + std::to_string(extent));
         return lengths;
     }
     const int64_t part = ceil_div(extent, static_cast<int64_t>(outputs));
-    for (size_t i = 0; i < outputs; ++i) lengths.push_back(std::clamp(extent - static_cast<int64_t>(i) * part, int64_t{0}, part));
+    for (size_t i = 0; i < outputs; ++i)
+        lengths.push_back(std::clamp(extent - static_cast<int64_t>(i) * part, int64_t{0}, part));
     return lengths;
 }
 
@@ -31,7 +33,8 @@ void infer_split(InferContext& context) {
         throw UserError("attribute num_outputs differs from its number of outputs");
     const OptionalIntegers given = integers_of(context, 1, "split");
     if (!given && context.version() < 18 && shape[axis] % outputs != 0)
-        throw UserError("axis of " + std::to_string(shape[axis]) + " does not split evenly into " + std::to_string(outputs));
+        throw UserError("axis of " + std::to_string(shape[axis]) + " does not split evenly into " +
+                        std::to_string(outputs));
     const std::vector<int64_t> lengths = split_lengths(given, shape[axis], context.output_count());
     for (size_t i = 0; i < lengths.size(); ++i) {
         Shape part = shape;
@@ -44,7 +47,8 @@ void split_reference(const ReferenceContext& context) {
     const Shape& shape = context.in(0).shape();
     const Strides from = shape.strides();
     const auto axis = static_cast<size_t>(axis_of(context.attributes, 0, shape.rank()));
-    const std::vector<int64_t> lengths = split_lengths(integers_of(context, 1, "split"), shape[axis], context.outputs.size());
+    const std::vector<int64_t> lengths =
+        split_lengths(integers_of(context, 1, "split"), shape[axis], context.outputs.size());
     int64_t start = 0;
     for (size_t i = 0; i < lengths.size(); ++i) {
         if (context.wants(i)) {

@@ -6,11 +6,13 @@ namespace {
 void infer_squeeze(InferContext& context) {
     const Shape& shape = context.shape(0);
     const OptionalIntegers axes = integers_of(context, 1, "axes");
-    const std::vector<bool> drop = axis_flags(normalized_axes(axes.value_or(std::vector<int64_t>{}), shape.rank()), shape.rank());
+    const std::vector<bool> drop =
+        axis_flags(normalized_axes(axes.value_or(std::vector<int64_t>{}), shape.rank()), shape.rank());
     std::vector<int64_t> dims;
     for (size_t axis = 0; axis < shape.rank(); ++axis) {
         if (drop[axis] && shape[axis] != 1)
-            throw UserError("axis " + std::to_string(axis) + " has " + std::to_string(shape[axis]) + " elements, not 1");
+            throw UserError("axis " + std::to_string(axis) + " has " + std::to_string(shape[axis]) +
+                            " elements, not 1");
         const bool dropped = axes ? drop[axis] : shape[axis] == 1;
         if (!dropped) dims.push_back(shape[axis]);
     }

@@ -19,9 +19,7 @@ inline constexpr float inf_f = std::numeric_limits<float>::infinity();
 
 inline Tensor f32(Shape shape, std::vector<float> values) { return Tensor::of<float>(std::move(shape), values); }
 inline Tensor i64(Shape shape, std::vector<int64_t> values) { return Tensor::of<int64_t>(std::move(shape), values); }
-inline Tensor i64(std::vector<int64_t> values) {
-    return i64(Shape{static_cast<int64_t>(values.size())}, values);
-}
+inline Tensor i64(std::vector<int64_t> values) { return i64(Shape{static_cast<int64_t>(values.size())}, values); }
 // Any type, from numbers.
 inline Tensor of_type(ElementType type, Shape shape, std::vector<double> values) {
     Tensor tensor(type, std::move(shape));
@@ -56,7 +54,8 @@ inline std::vector<Tensor> run_op(const std::string& op, int version, const std:
     return run_reference(Graph{}, node, pointers, ops);
 }
 
-inline void expect_values(const Tensor& got, const Shape& shape, const std::vector<double>& want, double tolerance = 1e-5) {
+inline void expect_values(const Tensor& got, const Shape& shape, const std::vector<double>& want,
+                          double tolerance = 1e-5) {
     ASSERT_EQ(got.shape().text(), shape.text());
     ASSERT_EQ(got.elements(), static_cast<int64_t>(want.size()));
     for (size_t i = 0; i < want.size(); ++i) {

@@ -28,7 +28,8 @@ void tile_reference(const ReferenceContext& context) {
         src.insert(src.end(), {0, from[axis]});
         dst.insert(dst.end(), {to[axis] * shape[axis], to[axis]});
     }
-    if (context.out(0).elements() > 0) strided_copy(context.in(0), 0, src, context.out(0), 0, dst, Shape(std::move(dims)));
+    if (context.out(0).elements() > 0)
+        strided_copy(context.in(0), 0, src, context.out(0), 0, dst, Shape(std::move(dims)));
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ const Op top_k_op{{
                    {"sorted", "int", "1", "not read: the result is always sorted"}},
     .infer = infer_top_k,
     .reference = top_k_reference,
-    .help = "The k largest or smallest elements along an axis, sorted, and where they stood. NaN is largest; equal elements "
+    .help = "The k largest or smallest elements along an axis, sorted, and where they stood. NaN is largest; equal "
+            "elements "
             "keep their order.",
 }};
 

@@ -16,7 +16,8 @@ std::vector<int64_t> permutation(const Attributes& attributes, size_t rank) {
 void infer_transpose(InferContext& context) {
     const Shape& shape = context.shape(0);
     std::vector<int64_t> dims;
-    for (int64_t axis : permutation(context.attributes(), shape.rank())) dims.push_back(shape[static_cast<size_t>(axis)]);
+    for (int64_t axis : permutation(context.attributes(), shape.rank()))
+        dims.push_back(shape[static_cast<size_t>(axis)]);
     context.set_output(0, context.type(0), Shape(std::move(dims)));
 }
 
@@ -24,7 +25,8 @@ void transpose_reference(const ReferenceContext& context) {
     const Shape& to = context.out(0).shape();
     const Strides from = context.in(0).shape().strides();
     Strides strides;
-    for (int64_t axis : permutation(context.attributes, from.size())) strides.push_back(from[static_cast<size_t>(axis)]);
+    for (int64_t axis : permutation(context.attributes, from.size()))
+        strides.push_back(from[static_cast<size_t>(axis)]);
     strided_copy(context.in(0), 0, strides, context.out(0), 0, to.strides(), to);
 }
 

@@ -20,8 +20,9 @@ void where_reference(const ReferenceContext& context) {
         Word* to = stored<Word>(y);
         loop.for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
             for (int64_t i = 0; i < count; ++i)
-                to[offsets[3] + i * steps[3]] = condition[offsets[0] + i * steps[0]] != 0 ? yes[offsets[1] + i * steps[1]]
-                                                                                         : no[offsets[2] + i * steps[2]];
+                to[offsets[3] + i * steps[3]] = condition[offsets[0] + i * steps[0]] != 0
+                                                    ? yes[offsets[1] + i * steps[1]]
+                                                    : no[offsets[2] + i * steps[2]];
         });
     });
 }

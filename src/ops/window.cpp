@@ -33,7 +33,8 @@ std::vector<int64_t> positive_integers(const Attributes& attributes, const char*
     // Far beyond any tensor, and small enough that products of two of them do not overflow.
     constexpr int64_t limit = int64_t{1} << 30;
     for (int64_t value : values)
-        if (value < 1 || value > limit) throw UserError("attribute " + std::string(name) + " holds " + std::to_string(value));
+        if (value < 1 || value > limit)
+            throw UserError("attribute " + std::string(name) + " holds " + std::to_string(value));
     return values;
 }
 
@@ -45,7 +46,8 @@ std::vector<int64_t> kernel_shape(const Attributes& attributes, const Shape& inp
 
 std::vector<Window> windows_of(const Attributes& attributes, const Shape& input, const std::vector<int64_t>& kernel) {
     const size_t count = kernel.size();
-    if (input.rank() != count + 2) throw UserError("its input has rank " + std::to_string(input.rank()) + ", which does not fit");
+    if (input.rank() != count + 2)
+        throw UserError("its input has rank " + std::to_string(input.rank()) + ", which does not fit");
     if (count < 1 || count > 3) throw Unsupported("windows over " + std::to_string(count) + " axes are not supported");
     const std::vector<int64_t> strides = positive_integers(attributes, "strides", count);
     const std::vector<int64_t> dilations = positive_integers(attributes, "dilations", count);

@@ -1,8 +1,8 @@
 // onnx_cases FOLDER [--expected FILE] [--only TEXT]: runs every case of an ONNX backend-test folder (CASE/model.onnx,
 // CASE/test_data_set_k/{input,output}_i.pb) through the interpreter and compares.
 //
-// FILE lists the cases that do not pass, one `name reason...` a line, `fails` or `unsupported` first in the reason. A case
-// that does better than its line says fails the run too, so that the list stays true.
+// FILE lists the cases that do not pass, one `name reason...` a line, `fails` or `unsupported` first in the reason. A
+// case that does better than its line says fails the run too, so that the list stays true.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -121,9 +121,12 @@ int main(int argc, char** argv) {
     std::string cases, expected, only;
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
-        if (word == "--expected" && i + 1 < argc) expected = argv[++i];
-        else if (word == "--only" && i + 1 < argc) only = argv[++i];
-        else cases = word;
+        if (word == "--expected" && i + 1 < argc)
+            expected = argv[++i];
+        else if (word == "--only" && i + 1 < argc)
+            only = argv[++i];
+        else
+            cases = word;
     }
     if (cases.empty()) {
         std::fprintf(stderr, "usage: onnx_cases FOLDER [--expected FILE] [--only TEXT]\n");
