@@ -97,6 +97,7 @@ private:
 class RowWindows final : public Windows {
 public:
     RowWindows(const ConvGeometry& g, bool plain_image) : Windows(g), plain_image_(plain_image && g.ic > 1) {
+        HEADWAY_CHECK(!plain_image_ || g.ic <= 4);
         segments_ = g.kh;
         run_ = g.kw * g.ic;
     }
@@ -107,7 +108,7 @@ public:
         const ConvGeometry& g = geometry_;
         if (g.pixels() == 0) return blocks;
         const int64_t parts = std::max<int64_t>(1, g.ow / rows);
-        const int64_t lines = parts > 1 ? 1 : std::clamp<int64_t>((rows + g.ow / 2) / g.ow, 1, g.oh);
+        const int64_t lines = parts > 1 ? 1 : std::clamp<int64_t>((rows + g.ow / 2) / g.ow, fewest_lines(), g.oh);
         for (int64_t image = 0; image < g.batch; ++image)
             for (int64_t oh = 0; oh < g.oh; oh += lines) {
                 const int64_t first = (image * g.oh + oh) * g.ow;
@@ -149,6 +150,16 @@ public:
     }
 
 private:
+    // Output rows of a block from which at most half of the image rows are copied again for the next block, as long as
+    // enough blocks are left to share among threads.
+    int64_t fewest_lines() const {
+        const ConvGeometry& g = geometry_;
+        if (!plain_image_ && !g.padded()) return 1;
+        const int64_t wanted = 2 * ((g.kh - 1) * g.dilation_h + 1 - g.stride_h) / g.stride_h;
+        constexpr int64_t fewest_blocks = 16;
+        return std::clamp<int64_t>(std::min(wanted, g.batch * g.oh / fewest_blocks), 1, std::max<int64_t>(1, g.oh));
+    }
+
     // The part of the image under the windows of a block.
     struct Area {
         int64_t image, ih, iw, lines, width;
@@ -186,10 +197,16 @@ private:
             std::copy_n(src + ((area.image * g.ih + ih) * g.iw + iw) * g.ic, count * g.ic, out);
             return;
         }
-        for (int64_t c = 0; c < g.ic; ++c) {
-            const float* in = src + ((area.image * g.ic + c) * g.ih + ih) * g.iw + iw;
-            for (int64_t i = 0; i < count; ++i) out[i * g.ic + c] = in[i];
-        }
+        const float* plane = src + (area.image * g.ic * g.ih + ih) * g.iw + iw;
+        if (g.ic == 3) interleave<3>(plane, g.ih * g.iw, count, out);
+        else if (g.ic == 4) interleave<4>(plane, g.ih * g.iw, count, out);
+        else interleave<2>(plane, g.ih * g.iw, count, out);
+    }
+
+    template <int channels>
+    static void interleave(const float* plane, int64_t plane_step, int64_t count, float* out) {
+        for (int64_t i = 0; i < count; ++i)
+            for (int c = 0; c < channels; ++c) out[i * channels + c] = plane[c * plane_step + i];
     }
 
     bool plain_image_;
