@@ -79,7 +79,17 @@ void Session::set_up() {
 Session::~Session() {
     arms.clear();
     std::error_code ignored;
-    fs::remove_all(scratch(), ignored);
+    fs::remove_all(deliverable_ || study_existed ? scratch() : study.folder(), ignored);
+}
+
+void Session::has_deliverable(int64_t bytes) {
+    std::error_code error;
+    const fs::space_info space = fs::space(fs::path(options.output).parent_path(), error);
+    if (!error && space.available < static_cast<uintmax_t>(bytes))
+        throw UserError("cannot write " + options.output + ": the folder has " + std::to_string(space.available) +
+                        " bytes left, an engine has " + std::to_string(bytes));
+    deliverable_ = true;
+    least_deadline_s_ = 0.5;
 }
 
 Arm& Session::arm(const std::string& builder) {

@@ -29,7 +29,7 @@ class Session {
 public:
     // Checks the output, opens the study, starts the builders, finds data and references, writes or checks the header.
     explicit Session(const TuneOptions& options);
-    // Removes scratch files.
+    // Removes scratch files, and a new study that came to nothing.
     ~Session();
 
     const TuneOptions& options;
@@ -47,7 +47,9 @@ public:
     // Seconds that a request may take now: at most `most`, and hardly beyond the end of the budget. Before there is an
     // engine to deliver some seconds are granted in any case.
     double deadline(double most) const;
-    void has_deliverable() { least_deadline_s_ = 0.5; }
+    // There is an engine of so many bytes to deliver. UserError when the output's folder has no room for it: now rather
+    // than after an hour of tuning.
+    void has_deliverable(int64_t bytes);
     // Held-out samples with their references, computed now; only for an engine that is about to be delivered.
     std::vector<JudgedSample> open_heldout();
 
@@ -60,6 +62,7 @@ private:
 
     void set_up();
 
+    bool deliverable_ = false;
     double least_deadline_s_ = 10;
 };
 

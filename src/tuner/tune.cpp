@@ -72,7 +72,7 @@ TuneResult tune(const TuneOptions& options) {
     const std::string reference = build_defaults(session, trials);
     if (!session.study.find(reference)->passed) trials.finish_gate(reference);
     // From here on there is something to deliver, so the user's Ctrl-C may cut requests short.
-    session.has_deliverable();
+    session.has_deliverable(session.study.find(reference)->bytes);
     for (Arm& arm : session.arms) arm.workshop->set_stop(options.stop);
     const bool usable = session.study.find(reference)->passed;
     Arena arena(session, reference);

@@ -165,6 +165,7 @@ TEST_F(TuneTest, ADefaultThatCannotBeBuiltIsTheUsersError) {
     const TuneOptions some = options(script(R"(, "faults": {"k.a=0": "unsupported"})"));
     EXPECT_THROW(tune(some), UserError);
     EXPECT_FALSE(fs::exists(some.output));
+    EXPECT_FALSE(fs::exists(some.study));
 }
 
 TEST_F(TuneTest, BudgetsMustBePositive) {
