@@ -33,7 +33,10 @@ public:
         rows_per_tile_ = std::clamp<int64_t>(floats_per_tile / std::max<int64_t>(row_cost, 1), 1,
                                              std::max<int64_t>(window_.y.out, 1));
         row_tiles_ = ceil_div(window_.y.out, rows_per_tile_);
-        if (channels_ == 1) set_row_tables();
+        if (channels_ == 1)
+            set_row_tables();
+        else
+            set_stretches();
     }
 
     int64_t tiles(int) const override { return window_.x.out == 0 ? 0 : planes_ * row_tiles_; }
@@ -65,6 +68,25 @@ private:
         return window_.count_pad ? y.padded * x.padded : y.count * x.count;
     }
 
+    // Output pixels of a row whose windows have the same taps, one stride apart.
+    struct Stretch {
+        int64_t begin = 0, pixels = 0;
+        PoolAxis::Taps taps;  // of the first
+    };
+
+    void set_stretches() {
+        for (int64_t x = 0; x < window_.x.out; ++x) {
+            const PoolAxis::Taps taps = window_.x.taps(x);
+            Stretch* last = stretches_.empty() ? nullptr : &stretches_.back();
+            const bool alike = last != nullptr && last->taps.count == taps.count && last->taps.padded == taps.padded &&
+                               last->taps.first + last->pixels * window_.x.stride == taps.first;
+            if (alike)
+                ++last->pixels;
+            else
+                stretches_.push_back({x, 1, taps});
+        }
+    }
+
     void set_row_tables() {
         row_floats_ =
             window_.x.out == 0
@@ -92,18 +114,22 @@ private:
         for (int64_t i = 0; i < x.out; ++i) to[i] *= scale * column_scale_[static_cast<size_t>(i)];
     }
 
+    // Neighbouring pixels whose windows are cut alike go together.
     void channel_row(const float* src, int64_t y, float* to) const {
         const PoolAxis::Taps rows = window_.y.taps(y);
-        for (int64_t x = 0; x < window_.x.out; ++x, to += channels_) {
-            const PoolAxis::Taps cols = window_.x.taps(x);
-            for (int64_t r = 0; r < rows.count; ++r) {
-                const float* from =
-                    src + ((rows.first + r * window_.y.dilation) * window_.x.in + cols.first) * channels_;
-                reduce_.columns[kind()](from, window_.x.dilation * channels_, cols.count, channels_, to, r == 0);
-            }
-            if (!window_.average) continue;
-            const float scale = 1 / static_cast<float>(divisor(rows, cols));
-            for (int64_t c = 0; c < channels_; ++c) to[c] *= scale;
+        for (const Stretch& stretch : stretches_) {
+            const float* first = src + (rows.first * window_.x.in + stretch.taps.first) * channels_;
+            const PoolSpan span{.src = first,
+                                .src_step = window_.x.stride * channels_,
+                                .rows = rows.count,
+                                .row_step = window_.y.dilation * window_.x.in * channels_,
+                                .cols = stretch.taps.count,
+                                .col_step = window_.x.dilation * channels_,
+                                .pixels = stretch.pixels,
+                                .channels = channels_,
+                                .scale = 1 / static_cast<float>(divisor(rows, stretch.taps)),
+                                .dst = to + stretch.begin * channels_};
+            (window_.average ? pool_.span_sum : pool_.span_max)(span);
         }
     }
 
@@ -123,6 +149,7 @@ private:
     int64_t rows_per_tile_ = 1, row_tiles_ = 0;
     int64_t row_floats_ = 0;
     std::vector<float> column_scale_;
+    std::vector<Stretch> stretches_;
 };
 
 Verdict supports(const Problem& problem) {

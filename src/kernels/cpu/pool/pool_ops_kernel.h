@@ -8,10 +8,12 @@ namespace headway::HEADWAY_ISA {
 namespace {
 
 struct JoinMax {
+    HEADWAY_INLINE vf finish(vf v, vf) { return v; }
     HEADWAY_INLINE vf join(vf a, vf b) { return max_nan(a, b); }
     HEADWAY_INLINE float join_floats(float a, float b) { return a != a || a > b ? a : b; }
 };
 struct JoinSum {
+    HEADWAY_INLINE vf finish(vf v, vf scale) { return v * scale; }
     HEADWAY_INLINE vf join(vf a, vf b) { return a + b; }
     HEADWAY_INLINE float join_floats(float a, float b) { return a + b; }
 };
@@ -48,10 +50,47 @@ void slide(const float* row, int64_t taps, int64_t dilation, int64_t stride, int
         slide_by<Join, 0>(row, taps, dilation, stride, n, dst);
 }
 
+// `width` vectors of channels of one window.
+template <class Join, int width>
+HEADWAY_INLINE void join_window(const PoolSpan& span, const float* first, float* dst, vf scale) {
+    vf total[width];
+    for (int k = 0; k < width; ++k) total[k] = load(first + k * lanes);
+    for (int64_t r = 0; r < span.rows; ++r)
+        for (int64_t c = r == 0 ? 1 : 0; c < span.cols; ++c)
+            for (int k = 0; k < width; ++k)
+                total[k] = Join::join(total[k], load(first + r * span.row_step + c * span.col_step + k * lanes));
+    for (int k = 0; k < width; ++k) store(dst + k * lanes, Join::finish(total[k], scale));
+}
+
+template <class Join>
+HEADWAY_INLINE void join_rest(const PoolSpan& span, const float* first, float* dst, int count, vf scale) {
+    vf total = load_first(first, count);
+    for (int64_t r = 0; r < span.rows; ++r)
+        for (int64_t c = r == 0 ? 1 : 0; c < span.cols; ++c)
+            total = Join::join(total, load_first(first + r * span.row_step + c * span.col_step, count));
+    store_first(dst, Join::finish(total, scale), count);
+}
+
+template <class Join>
+void join_span(const PoolSpan& span) {
+    const vf scale = broadcast(span.scale);
+    for (int64_t p = 0; p < span.pixels; ++p) {
+        const float* first = span.src + p * span.src_step;
+        float* dst = span.dst + p * span.channels;
+        int64_t channel = 0;
+        for (; channel + 4 * lanes <= span.channels; channel += 4 * lanes)
+            join_window<Join, 4>(span, first + channel, dst + channel, scale);
+        for (; channel + lanes <= span.channels; channel += lanes)
+            join_window<Join, 1>(span, first + channel, dst + channel, scale);
+        if (channel < span.channels)
+            join_rest<Join>(span, first + channel, dst + channel, static_cast<int>(span.channels - channel), scale);
+    }
+}
+
 }  // namespace
 
 const PoolOps& pool_ops() {
-    static constexpr PoolOps ops{slide<JoinMax>, slide<JoinSum>};
+    static constexpr PoolOps ops{join_span<JoinMax>, join_span<JoinSum>, slide<JoinMax>, slide<JoinSum>};
     return ops;
 }
 
