@@ -50,16 +50,18 @@ void slide(const float* row, int64_t taps, int64_t dilation, int64_t stride, int
         slide_by<Join, 0>(row, taps, dilation, stride, n, dst);
 }
 
-// `width` vectors of channels of one window.
+// `width` vectors, of the channels of one window or of neighbouring windows: `step` floats apart in src, `dst_step` in
+// dst.
 template <class Join, int width>
-HEADWAY_INLINE void join_window(const PoolSpan& span, const float* first, float* dst, vf scale) {
+HEADWAY_INLINE void join_window(const PoolSpan& span, const float* first, int64_t step, float* dst, int64_t dst_step,
+                                vf scale) {
     vf total[width];
-    for (int k = 0; k < width; ++k) total[k] = load(first + k * lanes);
+    for (int k = 0; k < width; ++k) total[k] = load(first + k * step);
     for (int64_t r = 0; r < span.rows; ++r)
         for (int64_t c = r == 0 ? 1 : 0; c < span.cols; ++c)
             for (int k = 0; k < width; ++k)
-                total[k] = Join::join(total[k], load(first + r * span.row_step + c * span.col_step + k * lanes));
-    for (int k = 0; k < width; ++k) store(dst + k * lanes, Join::finish(total[k], scale));
+                total[k] = Join::join(total[k], load(first + r * span.row_step + c * span.col_step + k * step));
+    for (int k = 0; k < width; ++k) store(dst + k * dst_step, Join::finish(total[k], scale));
 }
 
 template <class Join>
@@ -71,20 +73,30 @@ HEADWAY_INLINE void join_rest(const PoolSpan& span, const float* first, float* d
     store_first(dst, Join::finish(total, scale), count);
 }
 
+// All channels of `width` neighbouring windows.
+template <class Join, int width>
+HEADWAY_INLINE void join_windows(const PoolSpan& span, int64_t pixel, vf scale) {
+    const float* first = span.src + pixel * span.src_step;
+    float* dst = span.dst + pixel * span.channels;
+    int64_t channel = 0;
+    if (width == 1)
+        for (; channel + 4 * lanes <= span.channels; channel += 4 * lanes)
+            join_window<Join, 4>(span, first + channel, lanes, dst + channel, lanes, scale);
+    for (; channel + lanes <= span.channels; channel += lanes)
+        join_window<Join, width>(span, first + channel, span.src_step, dst + channel, span.channels, scale);
+    for (int p = 0; p < width && channel < span.channels; ++p)
+        join_rest<Join>(span, first + p * span.src_step + channel, dst + p * span.channels + channel,
+                        static_cast<int>(span.channels - channel), scale);
+}
+
+// With few channels, four windows at a time: one alone would wait for each of its own sums.
 template <class Join>
 void join_span(const PoolSpan& span) {
     const vf scale = broadcast(span.scale);
-    for (int64_t p = 0; p < span.pixels; ++p) {
-        const float* first = span.src + p * span.src_step;
-        float* dst = span.dst + p * span.channels;
-        int64_t channel = 0;
-        for (; channel + 4 * lanes <= span.channels; channel += 4 * lanes)
-            join_window<Join, 4>(span, first + channel, dst + channel, scale);
-        for (; channel + lanes <= span.channels; channel += lanes)
-            join_window<Join, 1>(span, first + channel, dst + channel, scale);
-        if (channel < span.channels)
-            join_rest<Join>(span, first + channel, dst + channel, static_cast<int>(span.channels - channel), scale);
-    }
+    int64_t pixel = 0;
+    if (span.channels < 4 * lanes)
+        for (; pixel + 4 <= span.pixels; pixel += 4) join_windows<Join, 4>(span, pixel, scale);
+    for (; pixel < span.pixels; ++pixel) join_windows<Join, 1>(span, pixel, scale);
 }
 
 }  // namespace
