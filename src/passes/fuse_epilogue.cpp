@@ -20,7 +20,7 @@ const Knob<std::string_view> enabled{{
     .values = {"on", "off"},
     .numerics = Numerics::reorders,
     .scope = Scope::site,
-    .witness = "conv_chain",
+    .witness = "conv_epilogue",
 }};
 
 const Knob<int64_t> depth{{
@@ -30,7 +30,7 @@ const Knob<int64_t> depth{{
     .values = {8, 0, 1, 2, 4, 16},
     .numerics = Numerics::reorders,
     .scope = Scope::site,
-    .witness = "conv_chain",
+    .witness = "conv_epilogue",
 }};
 
 const Knob<std::string_view> activations{{

@@ -1,5 +1,6 @@
 #include "passes/manager.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <limits>
@@ -39,63 +40,45 @@ Stage stage_of(Phase phase) { return phase == Phase::group ? Stage::grouped : St
     throw InternalError("pass " + std::string(pass.name()) + ": " + error.what() + " (" + where + ")");
 }
 
-class Manager {
-public:
-    Manager(PassContext context, const Registry<Pass>& passes, std::vector<PassTiming>* timings)
-        : context_(std::move(context)), passes_(passes), timings_(timings) {}
+// Refusals of a round after which the graph changed are said again in the next.
+void forget_refusals(std::vector<Decision>& decisions, size_t from) {
+    const auto begin = decisions.begin() + static_cast<int64_t>(from);
+    decisions.erase(std::remove_if(begin, decisions.end(), [](const Decision& d) { return !d.taken; }), decisions.end());
+}
 
-    void run(const PhasePlan& plan) {
-        for (int round = 0; round < most_rounds; ++round) {
-            bool changed = false;
-            // Refusals of a round after which the graph changed are said again in the next.
-            const size_t decisions = context_.decisions.size();
-            for (std::string_view name : plan.passes) changed = run_pass(name, plan.phase) || changed;
-            if (!changed || !plan.repeated) return;
-            forget_refusals(decisions);
-        }
-    }
-
-private:
-    bool run_pass(std::string_view name, Phase phase) {
-        const Pass* pass = passes_.find(name);
+bool run_round(const PhasePlan& plan, PassContext& context, const Registry<Pass>& passes,
+               std::vector<PassTiming>* timings) {
+    bool changed = false;
+    for (std::string_view name : plan.passes) {
+        const Pass* pass = passes.find(name);
         if (!pass) throw InternalError("the pipeline names an unknown pass " + std::string(name));
-        HEADWAY_CHECK(pass->fields().phase == phase);
-        const Knob<std::string_view>* enabled = pass->fields().enabled;
-        if (enabled && enabled->scope() == Scope::graph && context_.route.get(*enabled) == "off") return false;
-        const Graph before = context_.graph;
-        context_.pass = pass->name();
+        HEADWAY_CHECK(pass->fields().phase == plan.phase);
         const auto start = std::chrono::steady_clock::now();
-        bool changed = false;
-        try {
-            changed = pass->fields().run(context_);
-            if (changed) {
-                erase_dead_nodes(context_.graph);
-                context_.graph.compact();
-                if (verifies) verify_graph(context_.graph, stage_of(phase));
-            }
-        } catch (const InternalError& error) {
-            fail_pass(before, *pass, context_.route, error);
-        }
-        if (timings_) {
-            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-            timings_->push_back({std::string(name), seconds.count(), changed});
-        }
-        return changed;
+        const bool now = run_pass(*pass, context);
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        if (timings) timings->push_back({std::string(name), seconds.count(), now});
+        changed = changed || now;
     }
-
-    void forget_refusals(size_t from) {
-        auto& decisions = context_.decisions;
-        const auto begin = decisions.begin() + static_cast<int64_t>(from);
-        decisions.erase(std::remove_if(begin, decisions.end(), [](const Decision& d) { return !d.taken; }),
-                        decisions.end());
-    }
-
-    PassContext context_;
-    const Registry<Pass>& passes_;
-    std::vector<PassTiming>* timings_;
-};
+    return changed;
+}
 
 }  // namespace
+
+bool run_pass(const Pass& pass, PassContext& context) {
+    const Knob<std::string_view>* enabled = pass.fields().enabled;
+    if (enabled && enabled->scope() == Scope::graph && context.route.get(*enabled) == "off") return false;
+    const Graph before = context.graph;
+    context.pass = pass.name();
+    try {
+        if (!pass.fields().run(context)) return false;
+        erase_dead_nodes(context.graph);
+        context.graph.compact();
+        if (verifies) verify_graph(context.graph, stage_of(pass.fields().phase));
+    } catch (const InternalError& error) {
+        fail_pass(before, pass, context.route, error);
+    }
+    return true;
+}
 
 void PassContext::taken(std::string site, std::string candidate) {
     decisions.push_back({std::string(pass), std::move(site), std::move(candidate), true, Verdict::yes(), 0});
@@ -107,8 +90,14 @@ void PassContext::refused(std::string site, std::string candidate, Verdict verdi
 
 void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
                   const Registry<Pass>& passes, std::vector<Decision>& decisions, std::vector<PassTiming>* timings) {
-    Manager manager({graph, route, target, ops, decisions, {}}, passes, timings);
-    for (const PhasePlan& plan : pipeline()) manager.run(plan);
+    PassContext context{graph, route, target, ops, decisions, {}};
+    for (const PhasePlan& plan : pipeline()) {
+        for (int round = 0; round < (plan.repeated ? most_rounds : 1); ++round) {
+            const size_t before = decisions.size();
+            if (!run_round(plan, context, passes, timings)) break;
+            if (plan.repeated) forget_refusals(decisions, before);
+        }
+    }
 }
 
 std::vector<std::string> pipeline_order() {

@@ -1,4 +1,4 @@
-// What the manager needs of the pipeline.
+// What the manager needs of the pipeline, and one pass alone for tests and tools.
 #pragma once
 
 #include <string_view>
@@ -16,5 +16,9 @@ struct PhasePlan {
 
 // pipeline.cpp
 const std::vector<PhasePlan>& pipeline();
+
+// One pass with what the manager does around it: clean-up, verification in debug builds, and a reproducer named in the
+// InternalError when it breaks an invariant. True when the graph changed.
+bool run_pass(const Pass& pass, PassContext& context);
 
 }  // namespace headway
