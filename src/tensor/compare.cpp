@@ -91,7 +91,7 @@ Difference compare_tensors(const Tensor& got, const Tensor& want, double rtol, d
     }
     const double least_square = least_rms * least_rms * static_cast<double>(result.elements);
     if (difference_squares > 0) result.rel_l2 = std::sqrt(difference_squares / std::max(want_squares, least_square));
-    if (got_squares > 0 || want_squares > 0)
+    if (difference_squares > 0)
         result.cosine = got_squares > 0 && want_squares > 0
                             ? std::min(1.0, products / (std::sqrt(got_squares) * std::sqrt(want_squares)))
                             : 0;
