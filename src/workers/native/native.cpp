@@ -54,6 +54,10 @@ PortDescription describe_port(const Graph& graph, ValueId id) {
     return {value.name, std::string(to_string(value.type)), value.shape().dims()};
 }
 
+PortDescription describe_port(const Port& port) {
+    return {port.name, std::string(to_string(port.desc.type)), port.desc.shape.dims()};
+}
+
 std::vector<std::string> names_of(const std::vector<Port>& ports) {
     std::vector<std::string> names;
     for (const Port& port : ports) names.push_back(port.name);
@@ -108,6 +112,7 @@ public:
     BuilderVersion version() override { return {"native", builder_version}; }
 
     OpenedModel open(const OpenRequest& request) override {
+        if (begins_as_engine_file(request.model)) return open_engine(request);
         target_ = Target::parse(request.target);
         const int here = Target::native().threads;
         target_.threads = request.threads > 0 ? request.threads : std::min(target_.threads, here);
@@ -192,6 +197,26 @@ public:
     void certify(const std::string& engine, const std::string& json) override { set_certificate(engine, json); }
 
 private:
+    // An engine by itself: it can be loaded and run, not built.
+    OpenedModel open_engine(const OpenRequest& request) {
+        const EngineFile file = read_engine_file(request.model);
+        OpenedModel opened;
+        opened.model_hash = file.info.model.hex();
+        opened.target = file.info.target;
+        for (const Port& port : file.plan.inputs) opened.inputs.push_back(describe_port(port));
+        for (const Port& port : file.plan.outputs) opened.outputs.push_back(describe_port(port));
+        if (!request.timing_data.empty()) {
+            timing_inputs_ = read_sample(request.timing_data, file.plan.inputs.size());
+            return opened;
+        }
+        for (const Port& port : file.plan.inputs) {
+            Tensor tensor = random_tensor(port.desc.type, port.desc.shape, timing_inputs_.size() + 1);
+            std::ranges::copy(port.fixed_value, tensor.mutable_bytes().begin());
+            timing_inputs_.push_back(std::move(tensor));
+        }
+        return opened;
+    }
+
     Loaded& find(const std::string& engine) {
         const auto at = engines_.find(engine);
         if (at == engines_.end()) throw UserError("engine " + engine + " is not loaded");

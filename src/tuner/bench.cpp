@@ -1,0 +1,84 @@
+#include "tuner/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "measure/machine_facts.h"
+
+namespace headway {
+namespace {
+
+// A bench has no budget of its own: it makes its visits, and every step has its deadline.
+constexpr double no_limit_s = 1e6;
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Milliseconds of one call in each block that counts.
+void collect_times(const VisitRecord& visit, std::vector<std::vector<double>>& call_ms) {
+    for (size_t round = 0; round < visit.rounds.size(); ++round) {
+        if (!visit.drops[round].empty() && visit.dropped() < static_cast<int>(visit.rounds.size())) continue;
+        for (size_t k = 0; k < call_ms.size(); ++k)
+            call_ms[k].push_back(static_cast<double>(visit.rounds[round][k]) / static_cast<double>(visit.iterations) / 1e6);
+    }
+}
+
+// "run-queue delay of 3 % of a block" -> "run-queue delay".
+std::string guard_name(const std::string& reason) { return reason.substr(0, reason.find(" of ")); }
+
+Comparison compare(const std::vector<double>& values, double margin, bool unstable) {
+    Comparison comparison = compare_fixed(values, margin);
+    if (unstable) {
+        comparison.finding = Finding::unstable;
+        comparison.why = Why::dropped;
+    }
+    return comparison;
+}
+
+}  // namespace
+
+BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions& options) {
+    Budget budget(no_limit_s, seconds_now, options.stop);
+    VisitsOptions visits_options;
+    visits_options.guards = options.guards;
+    VisitRunner runner(visits_options, budget, options.seed);
+    std::vector<Visitor> visitors;
+    for (const BenchOperand& operand : operands) visitors.push_back({operand.name, operand.engine, operand.workshop});
+    VisitPlan plan;
+    plan.purpose = Purpose::report;
+    plan.rounds = options.rounds;
+
+    BenchOutcome outcome;
+    std::vector<std::vector<double>> call_ms(operands.size()), values(operands.size());
+    try {
+        for (const Visitor& visitor : visitors)
+            plan.warmup_iterations = std::max(plan.warmup_iterations, runner.measure_warmup(visitor, 5));
+        for (int k = 0; k < options.visits && !budget.stopped(); ++k) {
+            const VisitRecord visit = runner.run(visitors, plan);
+            collect_times(visit, call_ms);
+            const std::vector<double> faster = visit_values(visit);
+            // The visit's reference is the first operand, whose speed-up over another is that one's loss against it.
+            for (size_t i = 0; i < faster.size(); ++i) values[i + 1].push_back(-faster[i]);
+            for (const std::string& reason : visit.drops)
+                if (!reason.empty()) ++outcome.drop_reasons[guard_name(reason)];
+        }
+    } catch (const VisitorFailed& failure) {
+        throw UserError(operands[failure.index()].name + ": " + std::string(to_string(failure.failure())) + ": " +
+                        failure.what());
+    }
+    outcome.rounds = runner.rounds_run();
+    outcome.dropped = runner.rounds_dropped();
+    for (size_t k = 0; k < operands.size(); ++k)
+        if (!call_ms[k].empty()) outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k]));
+    const bool unstable = too_many_dropped(outcome.dropped, outcome.rounds);
+    for (size_t k = 1; k < operands.size(); ++k)
+        outcome.result.comparisons.push_back(
+            {operands[0].name, operands[k].name, compare(values[k], options.margin, unstable)});
+    outcome.result.machine_json = machine_json(read_machine_facts());
+    return outcome;
+}
+
+}  // namespace headway
