@@ -80,6 +80,8 @@ struct Args {
 class Prepared {
 public:
     virtual ~Prepared() = default;
+    // Called once, before the first run, with the packed blobs: for kernels that must rearrange them on this machine.
+    virtual void load(const std::byte* const* /*packed*/) {}
     // Phases run one after another with a barrier between; each has its own number of tiles that may run in any order
     // on any thread.
     virtual int phases() const { return 1; }

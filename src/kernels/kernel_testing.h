@@ -178,7 +178,9 @@ public:
         }
         if (test.in_place_operand >= 0) dst_pointers_[0] = operands_[static_cast<size_t>(test.in_place_operand)].data();
         if (test.in_place_src >= 0) dst_pointers_[0] = src_[static_cast<size_t>(test.in_place_src)].data();
-        run(*kernel.fields().prepare(problem, target, test.choices), one_by_one);
+        const auto prepared = kernel.fields().prepare(problem, target, test.choices);
+        prepared->load(packed_pointers_.data());
+        run(*prepared, one_by_one);
         ok_ = true;
     }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "kernels/cpu/providers/onednn/library.h"
 
 namespace headway {
 namespace {
@@ -150,6 +151,7 @@ Target Target::native() {
     }
     read_cache_sizes(target);
     target.threads = allowed_threads();
+    target.onednn = onednn_version();
     return target;
 }
 

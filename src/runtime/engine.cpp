@@ -77,6 +77,9 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
     PreparedStep result;
     result.prepared = kernel->fields().prepare(step.problem, target, step.choices);
     HEADWAY_CHECK(result.prepared != nullptr);
+    std::vector<const std::byte*> packed;
+    for (int32_t id : step.packed) packed.push_back(plan.constants[static_cast<size_t>(id)].bytes.bytes().data());
+    result.prepared->load(packed.data());
     int64_t most_tiles = 0;
     for (int phase = 0; phase < result.prepared->phases(); ++phase) {
         result.tiles.push_back(result.prepared->tiles(phase));

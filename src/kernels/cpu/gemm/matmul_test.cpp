@@ -124,6 +124,8 @@ std::string check(const Kernel& kernel, const Case& c, const Choices& choices, d
     const Built built = build(c);
     Target target;
     target.isa = kernel.fields().isa;
+    target.threads = 2;
+    target.onednn = Target::native().onednn;
     const Verdict verdict = kernel.supports(built.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
     testing::KernelInputs inputs;
@@ -169,6 +171,20 @@ void check_all(std::string_view family_variant, const Choices& choices, double t
 
 TEST(matmul, gemm) { check_all("matmul.gemm", {}, 2e-6); }
 TEST(matmul, gemv) { check_all("matmul.gemv", {}, 2e-6); }
+
+TEST(matmul, onednn) {
+    if (Target::native().onednn == "absent") GTEST_SKIP() << "no oneDNN plug-in here";
+    for (const Kernel* kernel : testing::kernels_of("matmul.onednn")) {
+        int checked = 0;
+        for (const Case& c : cases()) {
+            const std::string complaint = check(*kernel, c, {}, 2e-6);
+            if (complaint.starts_with("refused")) continue;
+            EXPECT_EQ(complaint, "");
+            ++checked;
+        }
+        EXPECT_GE(checked, 12) << kernel->name();
+    }
+}
 
 TEST(matmul, bf16_weights_and_small_blocks) {
     Choices choices;

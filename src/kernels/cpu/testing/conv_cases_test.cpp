@@ -122,6 +122,7 @@ std::string check_conv(const Kernel& kernel, const ConvCase& c, Layout src, Layo
     Target target;
     target.isa = kernel.fields().isa;
     target.threads = 2;
+    target.onednn = Target::native().onednn;
     const Verdict verdict = kernel.supports(instance.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
     KernelInputs inputs;

@@ -105,6 +105,7 @@ Bench::Bench(const Kernel& kernel, const Problem& problem, const Target& target,
     for (size_t i = 0; i < inputs.operands.size(); ++i)
         impl_->operand_pointers.push_back(lay_out(inputs.operands[i], problem.operands[i]));
     for (const Tensor& tensor : impl_->packed) impl_->packed_pointers.push_back(tensor.bytes().data());
+    impl_->prepared->load(impl_->packed_pointers.data());
     for (const TensorDesc& desc : problem.dst) {
         impl_->dst.emplace_back(ElementType::u8, Shape{round_up(desc.bytes(), 64) + 2 * guard_bytes});
         impl_->dst_bytes.push_back(desc.bytes());
