@@ -8,9 +8,9 @@
 namespace headway {
 namespace {
 
-// Results up to this many elements are computed while binding, since shapes and conditions may depend on them. Larger
-// ones are left to the pass fold_constants, which has knobs.
-constexpr int64_t bind_fold_elements = 1024;
+// Results up to this many elements are computed while binding: shapes and conditions depend on integers, resizing on a few
+// scales. Anything larger is left to the pass fold_constants, which has knobs.
+constexpr int64_t most_integers = 1024, most_reals = 64;
 // Nested Ifs unfold one inside the other; a file may not make this loop for ever.
 constexpr int max_inlined_branches = 10000;
 
@@ -103,8 +103,11 @@ bool fold_if_small(Graph& graph, NodeId id, const Registry<Op>& ops) {
         }
         inputs.push_back(known);
     }
-    for (ValueId output : node.outputs)
-        if (output != no_value && graph.value(output).shape().elements() > bind_fold_elements) return false;
+    for (ValueId output : node.outputs) {
+        if (output == no_value) continue;
+        const Value& value = graph.value(output);
+        if (value.shape().elements() > (is_float(value.type) ? most_reals : most_integers)) return false;
+    }
     if (!op_of(node, ops).fields().reference) return false;
     std::vector<Tensor> results = run_reference(graph, node, inputs, ops);
     const std::vector<ValueId> outputs = node.outputs;

@@ -19,7 +19,7 @@ const Knob<Word> layout_assign{{
     .values = {"auto", "nhwc", "plain", "blocked"},
     .numerics = Numerics::reorders,
     .scope = Scope::site,
-    .witness = "conv_chain",
+    .witness = "pool_layouts",
 }};
 
 const Knob<Word> layout_block{{
@@ -28,7 +28,7 @@ const Knob<Word> layout_block{{
     .family = "layout",
     .values = {"any", "8", "16"},
     .numerics = Numerics::reorders,
-    .witness = "conv_chain",
+    .witness = "pool_layouts",
     .witness_route = "layout.assign=blocked",
 }};
 

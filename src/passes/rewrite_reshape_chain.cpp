@@ -15,6 +15,7 @@ const Knob<std::string_view> enabled{{
     .values = {"on", "off"},
     .numerics = Numerics::exact,
     .witness = "shape_changes",
+    .witness_route = "memory.views=off",
 }};
 
 bool keeps_element_order(const Graph& graph, const Node& node) {

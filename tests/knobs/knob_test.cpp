@@ -60,9 +60,10 @@ TEST_P(EveryKnob, StaysInsideTheGate) {
         for (const std::string& value : knob.values()) {
             const Build built = build(graph, {}, base.with(knob, value), target, catalogue());
             const std::vector<Tensor> got = testing::run_engine(built.plan, target, inputs);
-            if (knob.numerics() == Numerics::exact)
+            if (knob.numerics() == Numerics::exact) {
                 EXPECT_TRUE(testing::same_bits(got, plain))
                     << knob.name() << "=" << value << " on " << to_string(target.isa) << " is not exact";
+            }
             EXPECT_LE(testing::worst_difference(got, reference), std::max(allowed(knob.numerics()), 2e-4))
                 << knob.name() << "=" << value << " on " << to_string(target.isa);
         }
