@@ -17,7 +17,11 @@ constexpr const char* version_text = "headway 0.1.0";
 
 int complain(int code, const std::string& message) {
     std::string line = message;
-    std::replace(line.begin(), line.end(), '\n', ' ');
+    // one line, and nothing that a terminal obeys: most messages repeat something from a file
+    for (char& c : line) {
+        const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+        if (is_control) c = c == '\n' || c == '\t' ? ' ' : '?';
+    }
     std::cout.flush();
     std::fprintf(stderr, "headway: %s\n", line.c_str());
     return code;

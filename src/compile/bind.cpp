@@ -2,8 +2,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "compile/compile.h"
 #include "compile/inline_branch.h"
+#include "tensor/layout.h"
 
 namespace headway {
 namespace {
@@ -14,14 +16,23 @@ constexpr int64_t most_integers = 1024, most_reals = 64;
 // Nested Ifs unfold one inside the other; a file may not make this loop for ever.
 constexpr int max_inlined_branches = 10000;
 
+// Extents come from files and from the command line: a size that does not fit is refused with the input's name.
+void check_size(const Value& input) {
+    try {
+        static_cast<void>(TensorDesc{input.type, input.shape(), Layout::plain}.bytes());
+    } catch (const UserError& error) {
+        throw UserError("input " + escaped(input.name) + " of shape " + input.shape().text() + ": " + error.what());
+    }
+}
+
 void bind_inputs(Graph& graph, const Bindings& bindings) {
     const auto is_input = [&](const std::string& name) {
         return std::ranges::any_of(graph.inputs, [&](ValueId id) { return graph.value(id).name == name; });
     };
     for (const auto& [name, shape] : bindings.shapes)
-        if (!is_input(name)) throw UserError("the model has no input named " + name);
+        if (!is_input(name)) throw UserError("the model has no input named " + escaped(name));
     for (const auto& [name, tensor] : bindings.values)
-        if (!is_input(name)) throw UserError("the model has no input named " + name);
+        if (!is_input(name)) throw UserError("the model has no input named " + escaped(name));
 
     std::map<std::string, int64_t> symbols;
     for (ValueId id : graph.inputs) {
@@ -29,8 +40,9 @@ void bind_inputs(Graph& graph, const Bindings& bindings) {
         const auto bound = bindings.shapes.find(value.name);
         if (bound == bindings.shapes.end()) continue;
         const Shape& shape = bound->second;
+        const std::string name = escaped(value.name);
         if (value.dims && value.dims->size() != shape.rank())
-            throw UserError("input " + value.name + " has rank " + std::to_string(value.dims->size()) + ", not " +
+            throw UserError("input " + name + " has rank " + std::to_string(value.dims->size()) + ", not " +
                             std::to_string(shape.rank()) + " as in " + shape.text());
         if (!value.dims) {
             value.set_shape(shape);
@@ -39,28 +51,30 @@ void bind_inputs(Graph& graph, const Bindings& bindings) {
         for (size_t axis = 0; axis < shape.rank(); ++axis) {
             Dim& dim = (*value.dims)[axis];
             if (dim.known() && dim.extent != shape[axis])
-                throw UserError("input " + value.name + " is fixed to " + std::to_string(dim.extent) + " at axis " +
+                throw UserError("input " + name + " is fixed to " + std::to_string(dim.extent) + " at axis " +
                                 std::to_string(axis) + ", not " + std::to_string(shape[axis]));
             if (!dim.symbol.empty() && dim.symbol != "?") {
                 const auto [at, fresh] = symbols.emplace(dim.symbol, shape[axis]);
                 if (!fresh && at->second != shape[axis])
-                    throw UserError("symbol " + dim.symbol + " is bound to both " + std::to_string(at->second) + " and " +
-                                    std::to_string(shape[axis]));
+                    throw UserError("symbol " + escaped(dim.symbol) + " is bound to both " +
+                                    std::to_string(at->second) + " and " + std::to_string(shape[axis]));
             }
             dim = {shape[axis], ""};
         }
     }
     for (ValueId id : graph.inputs) {
         Value& value = graph.value(id);
-        if (!value.dims) throw UserError("input " + value.name + " has no shape: give --shape " + value.name + "=...");
+        const std::string name = escaped(value.name);
+        if (!value.dims) throw UserError("input " + name + " has no shape: give --shape " + name + "=...");
         for (Dim& dim : *value.dims) {
             if (dim.known()) continue;
             const auto at = symbols.find(dim.symbol);
             if (at == symbols.end())
-                throw UserError("input " + value.name + " has the unbound dimension \"" + dim.symbol +
-                                "\": give --shape " + value.name + "=... or data");
+                throw UserError("input " + name + " has the unbound dimension \"" + escaped(dim.symbol) +
+                                "\": give --shape " + name + "=... or data");
             dim = {at->second, ""};
         }
+        check_size(value);
     }
 }
 
