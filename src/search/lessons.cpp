@@ -7,8 +7,8 @@ namespace {
 
 // Spread of the effects that are worth finding: between the noise of a visit and what a kernel can give.
 constexpr double usual_effect = 0.03;
-// Failures without a success that condemn a value; one is enough when nothing else was changed.
-constexpr int condemning_failures = 2;
+// A failure is blamed in equal parts on the changes that never did well; this much blame condemns a value.
+constexpr double condemning_blame = 1 - 1e-9;
 
 }  // namespace
 
@@ -96,17 +96,19 @@ Point Lessons::simplified(Point point) const {
 }
 
 void Lessons::learn_avoided() {
-    std::map<Change, int> failures;
     std::set<Change> successes;
+    for (const Row& row : rows_)
+        if (row.fate == Fate::built)
+            for (const Change& change : changes_of(space_, row.point)) successes.insert(change);
+    std::map<Change, double> blame;
     for (const Row& row : rows_) {
-        const std::vector<Change> changes = changes_of(space_, row.point);
-        for (const Change& change : changes) {
-            if (row.fate == Fate::built) successes.insert(change);
-            else failures[change] += changes.size() == 1 ? condemning_failures : 1;
-        }
+        if (row.fate == Fate::built) continue;
+        std::vector<Change> suspects = changes_of(space_, row.point);
+        std::erase_if(suspects, [&](const Change& change) { return successes.contains(change); });
+        for (const Change& change : suspects) blame[change] += 1.0 / static_cast<double>(suspects.size());
     }
-    for (const auto& [change, count] : failures)
-        if (count >= condemning_failures && !successes.contains(change)) avoided_.insert(change);
+    for (const auto& [change, share] : blame)
+        if (share >= condemning_blame) avoided_.insert(change);
 }
 
 const Row* Lessons::single(const Change& change) const {

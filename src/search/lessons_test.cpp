@@ -74,6 +74,7 @@ TEST_F(LessonsTest, FailuresCondemn) {
     const Lessons two = lessons();
     EXPECT_TRUE(two.avoided(0, 2));
     EXPECT_FALSE(two.avoided(1, 1));
+    EXPECT_FALSE(two.avoided(2, 1));
 }
 
 TEST_F(LessonsTest, TheLeaderIsBelievedNotLucky) {

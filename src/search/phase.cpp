@@ -7,7 +7,8 @@
 namespace headway {
 namespace {
 
-// A point that should give a known engine is still built now and then: what is inert here may not be inert there.
+// Per proposal: a point that should give a known engine is still built now and then, for what is inert here may not be
+// inert there.
 constexpr double doubt = 0.03;
 
 // Where gains were found most often: choice of kernel and layout first, switched-off rewrites last.
@@ -37,13 +38,14 @@ Batch::Batch(const Lessons& lessons, const Ask& ask, uint64_t seed)
     : lessons_(lessons),
       rng_(seed * 0x9E3779B97F4A7C15u + lessons.trials()),
       most_(static_cast<size_t>(std::max(0, std::min(ask.batch, ask.affordable)))),
-      affordable_(ask.affordable) {}
+      affordable_(ask.affordable),
+      may_repeat_(rng_.chance(doubt * static_cast<double>(most_))) {}
 
 bool Batch::add(const Point& point, std::string_view origin) {
     if (full() || lessons_.tried(point) || proposed_.contains(hash_of(point))) return false;
     const Hash alike = hash_of(lessons_.simplified(point));
     const bool known = lessons_.tried_alike(point) || proposed_alike_.contains(alike);
-    if (known && !rng_.chance(doubt)) return false;
+    if (known && !std::exchange(may_repeat_, false)) return false;
     proposed_.insert(hash_of(point));
     proposed_alike_.insert(alike);
     proposals_.push_back({space().route(point), std::string(origin)});

@@ -35,6 +35,7 @@ private:
     Rng rng_;
     size_t most_;
     int affordable_;
+    bool may_repeat_;  // one point that should give a known engine
     std::vector<Proposal> proposals_;
     std::set<Hash> proposed_, proposed_alike_;
 };
@@ -52,7 +53,9 @@ std::unique_ptr<Phase> one_at_a_time();
 std::unique_ptr<Phase> combinations();
 // Few random changes of the start and of the leader.
 std::unique_ptr<Phase> random_restarts();
-// The phases above, each with its share of the builds.
+// An initial design, then what a random forest expects most of.
+std::unique_ptr<Phase> forest_search();
+// The first three, each with its share of the builds.
 std::unique_ptr<Phase> staged();
 
 // How much a value promises before anything is known, by the family of its knob and its rank among the knob's values.

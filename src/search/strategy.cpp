@@ -11,7 +11,8 @@ namespace headway {
 namespace {
 
 using MakePhase = std::unique_ptr<Phase> (*)();
-constexpr std::array<std::pair<std::string_view, MakePhase>, 4> phases{{{"combinations", combinations},
+constexpr std::array<std::pair<std::string_view, MakePhase>, 5> phases{{{"combinations", combinations},
+                                                                        {"forest", forest_search},
                                                                         {"one_at_a_time", one_at_a_time},
                                                                         {"random_restarts", random_restarts},
                                                                         {"staged", staged}}};
