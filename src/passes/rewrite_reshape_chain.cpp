@@ -14,8 +14,7 @@ const Knob<std::string_view> enabled{{
     .family = "rewrite",
     .values = {"on", "off"},
     .numerics = Numerics::exact,
-    .witness = "shape_changes",
-    .witness_route = "memory.views=off",
+    .witness = "reshape_round_trip",
 }};
 
 bool keeps_element_order(const Graph& graph, const Node& node) {
