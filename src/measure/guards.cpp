@@ -75,9 +75,9 @@ double canary_ghz() {
 std::optional<std::string> ClockRateWatch::record(double ghz) {
     readings_.push_back(ghz);
     if (readings_.size() < readings_before_judging) return std::nullopt;
-    const double change = ghz / median(readings_) - 1;
-    if (std::fabs(change) <= most_change_) return std::nullopt;
-    return "clock rate " + percent(std::fabs(change)) + (change < 0 ? " below" : " above") + " the session's";
+    change_ = ghz / median(readings_) - 1;
+    if (std::fabs(change_) <= most_change_) return std::nullopt;
+    return "clock rate " + percent(std::fabs(change_)) + (change_ < 0 ? " below" : " above") + " the session's";
 }
 
 HostGuard::HostGuard(const HostSignals& signals, std::vector<int> pids, ClockRateWatch& clock_rate, GuardRules rules)

@@ -39,9 +39,13 @@ class ClockRateWatch {
 public:
     explicit ClockRateWatch(double most_change) : most_change_(most_change) {}
     std::optional<std::string> record(double ghz);
+    // Of the last reading, relative to the median; 0 before there are enough.
+    double change() const { return change_; }
+    void allow(double most_change) { most_change_ = most_change; }
 
 private:
     double most_change_;
+    double change_ = 0;
     std::vector<double> readings_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "base/error.h"
@@ -45,17 +46,21 @@ private:
 // The host's guards, with a record of how much other programs disturb.
 class RecordingGuard final : public RoundGuard {
 public:
-    RecordingGuard(HostGuard& guard, std::vector<double>& run_delays) : guard_(guard), run_delays_(run_delays) {}
+    RecordingGuard(HostGuard& guard, const ClockRateWatch& clock_rate, std::vector<double>& run_delays,
+                   std::vector<double>& clock_changes)
+        : guard_(guard), clock_rate_(clock_rate), run_delays_(run_delays), clock_changes_(clock_changes) {}
     void begin_round() override { guard_.begin_round(); }
     std::optional<std::string> end_round(int64_t round_ns) override {
         std::optional<std::string> drop = guard_.end_round(round_ns);
         run_delays_.push_back(guard_.run_delay());
+        clock_changes_.push_back(std::fabs(clock_rate_.change()));
         return drop;
     }
 
 private:
     HostGuard& guard_;
-    std::vector<double>& run_delays_;
+    const ClockRateWatch& clock_rate_;
+    std::vector<double>&run_delays_, &clock_changes_;
 };
 
 double start_deadline(const Budget& budget) {
@@ -114,11 +119,13 @@ std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
     }
 }
 
-double VisitRunner::fit_guards() {
+void VisitRunner::fit_guards() {
     constexpr double usual = 0.9, slack = 2;
-    if (!run_delays_.empty())
-        rules_.most_run_delay = std::max(rules_.most_run_delay, slack * quantile(run_delays_, usual));
-    return rules_.most_run_delay;
+    constexpr size_t rounds_before_fitting = 16;
+    if (run_delays_.size() < rounds_before_fitting) return;
+    rules_.most_run_delay = std::max(GuardRules{}.most_run_delay, slack * quantile(run_delays_, usual));
+    rules_.most_clock_change = std::max(GuardRules{}.most_clock_change, slack * quantile(clock_changes_, usual));
+    clock_rate_.allow(rules_.most_clock_change);
 }
 
 VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPlan& plan) {
@@ -144,7 +151,7 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
     std::vector<int> pids;
     for (const auto& worker : workers) pids.push_back(worker->pid());
     HostGuard host_guard(signals_, pids, clock_rate_, rules_);
-    RecordingGuard guard(host_guard, run_delays_);
+    RecordingGuard guard(host_guard, clock_rate_, run_delays_, clock_changes_);
     if (options_.guards) wait_for_quiet();
     const double start_s = seconds_since(begin);
     const Visit visit = run_visit(static_cast<int>(visitors.size()), plan.rounds, block_plan, blocks,
@@ -153,6 +160,7 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
     cost_[selects(plan.purpose)] = {start_s / engines, (seconds_since(begin) - start_s) / (engines * plan.rounds)};
     rounds_run_ += plan.rounds;
     rounds_dropped_ += visit.dropped();
+    fit_guards();
 
     VisitRecord record;
     record.purpose = plan.purpose;

@@ -76,15 +76,16 @@ public:
     int rounds_run() const { return rounds_run_; }
     int rounds_dropped() const { return rounds_dropped_; }
     std::vector<std::string> missing_guards() const { return signals_.missing(); }
-    // After the control visits: a machine that always runs something else beside us would drop every round. What is
-    // usual here is let pass, what is worse than usual is not. The share of a block that threads may wait for a CPU
-    // from now on.
-    double fit_guards();
+    // What the guards let pass by now (see fit_guards).
+    const GuardRules& rules() const { return rules_; }
 
 private:
     std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor);
     void wait_for_quiet();
     std::optional<MachineLock> lock_machine(Purpose purpose);
+    // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is usual
+    // here is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block times.
+    void fit_guards();
 
     VisitsOptions options_;
     Budget& budget_;
@@ -92,7 +93,7 @@ private:
     HostSignals signals_;
     ClockRateWatch clock_rate_;
     GuardRules rules_;
-    std::vector<double> run_delays_;  // of the rounds since the session began
+    std::vector<double> run_delays_, clock_changes_;  // of the rounds since the session began
     VisitCost cost_[2];               // by selects(purpose)
     int rounds_run_ = 0, rounds_dropped_ = 0;
 };
