@@ -1,5 +1,5 @@
-// What the runtime itself costs: microseconds per step of a plan of 100 tiny steps, on the caller and forked over threads,
-// with workers that spin and workers that park. usage: bench_overhead [THREADS]
+// What the runtime itself costs: microseconds per step of a plan of 100 tiny steps, on the caller and forked over
+// threads, with workers that spin and workers that park. usage: bench_overhead [THREADS]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -41,7 +41,8 @@ Plan chain(int threads, int max_threads, int64_t spin_us) {
     plan.arena_bytes = 2 * desc.bytes();
     plan.inputs = {{"x", desc, 0, {}}};
     plan.outputs = {{"y", desc, 1, {}}};
-    plan.buffers = {{"x", desc, ValueKind::tensor, 0, Place::input, 0}, {"y", desc, ValueKind::tensor, 0, Place::output, 0}};
+    plan.buffers = {{"x", desc, ValueKind::tensor, 0, Place::input, 0},
+                    {"y", desc, ValueKind::tensor, 0, Place::output, 0}};
     int32_t last = 0;
     for (int i = 0; i < step_count; ++i) {
         Step step;
@@ -51,7 +52,8 @@ Plan chain(int threads, int max_threads, int64_t spin_us) {
         step.problem.constant = {false};
         step.problem.dst = {desc};
         step.src = {last};
-        plan.buffers.push_back({"v" + std::to_string(i), desc, ValueKind::tensor, 0, Place::arena, (i % 2) * desc.bytes()});
+        plan.buffers.push_back(
+            {"v" + std::to_string(i), desc, ValueKind::tensor, 0, Place::arena, (i % 2) * desc.bytes()});
         last = i + 1 == step_count ? 1 : static_cast<int32_t>(plan.buffers.size()) - 1;
         step.dst = {last};
         step.max_threads = max_threads;
@@ -93,6 +95,7 @@ int main(int argc, char** argv) {
     const double kept = per_step(kernels, threads, 1, 1000);
     const double spinning = per_step(kernels, threads, 0, 1000);
     const double parking = per_step(kernels, threads, 0, 0);
-    std::printf("us per step: 1 thread %.3f; pool of %d, step on the caller %.3f; forked, spinning %.3f; forked, parked %.3f\n",
-                alone, threads, kept, spinning, parking);
+    std::printf(
+        "us per step: 1 thread %.3f; pool of %d, step on the caller %.3f; forked, spinning %.3f; forked, parked %.3f\n",
+        alone, threads, kept, spinning, parking);
 }

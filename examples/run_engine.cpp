@@ -10,8 +10,10 @@ int main(int argc, char** argv) try {
     std::vector<std::vector<float>> inputs, outputs;
     std::vector<const void*> in;
     std::vector<void*> out;
-    for (size_t i = 0; i < engine.inputs(); ++i) in.push_back(inputs.emplace_back(engine.input(i).bytes / 4, 1.0F).data());
-    for (size_t i = 0; i < engine.outputs(); ++i) out.push_back(outputs.emplace_back(engine.output(i).bytes / 4).data());
+    for (size_t i = 0; i < engine.inputs(); ++i)
+        in.push_back(inputs.emplace_back(engine.input(i).bytes / 4, 1.0F).data());
+    for (size_t i = 0; i < engine.outputs(); ++i)
+        out.push_back(outputs.emplace_back(engine.output(i).bytes / 4).data());
     context.run(in, out);
     for (size_t i = 0; i < outputs.size(); ++i)
         for (size_t k = 0; k < outputs[i].size() && k < 8; ++k)

@@ -23,7 +23,8 @@ struct Layer {
     Layout src = Layout::nhwc;
 };
 
-ConvCase square(int64_t ic, int64_t size, int64_t oc, int64_t kernel, int64_t stride = 1, int64_t group = 1, int64_t height = 0) {
+ConvCase square(int64_t ic, int64_t size, int64_t oc, int64_t kernel, int64_t stride = 1, int64_t group = 1,
+                int64_t height = 0) {
     const int64_t pad = kernel / 2;
     ConvCase c;
     c.ic = ic, c.ih = height == 0 ? size : height, c.iw = size, c.oc = oc, c.kh = c.kw = kernel, c.sh = c.sw = stride;
@@ -69,10 +70,12 @@ std::vector<Layer> layers() {
         {"rec", square(240, 40, 240, 1, 1, 1, 12)},
         {"rec", square(240, 40, 240, 5, 1, 240, 12)},
         {"rec", square(480, 40, 480, 1, 1, 1, 3)},
-        {"pitch", {.ic = 8, .ih = 172, .iw = 264, .oc = 8, .kh = 3, .kw = 39, .top = 1, .left = 19, .bottom = 1, .right = 19}},
+        {"pitch",
+         {.ic = 8, .ih = 172, .iw = 264, .oc = 8, .kh = 3, .kw = 39, .top = 1, .left = 19, .bottom = 1, .right = 19}},
         {"pitch", {.ic = 1, .ih = 1, .iw = 44098, .oc = 1, .kh = 1, .kw = 256, .sw = 2}},
         {"pitch", {.ic = 1, .ih = 1, .iw = 44100, .oc = 36, .kh = 1, .kw = 256, .sw = 256}},
-        {"pitch", {.ic = 32, .ih = 172, .iw = 88, .oc = 1, .kh = 7, .kw = 3, .top = 3, .left = 1, .bottom = 3, .right = 1}},
+        {"pitch",
+         {.ic = 32, .ih = 172, .iw = 88, .oc = 1, .kh = 7, .kw = 3, .top = 3, .left = 1, .bottom = 3, .right = 1}},
     };
 }
 
@@ -97,9 +100,9 @@ void run_layer(benchmark::State& state, const Kernel& kernel, const Layer& layer
 std::string name_of(const Layer& layer, const Kernel& kernel) {
     const ConvCase& c = layer.conv;
     const auto x = [](int64_t a, int64_t b) { return std::to_string(a) + "x" + std::to_string(b); };
-    return std::string(layer.network) + "/" + x(c.ic, c.oc) + "_k" + x(c.kh, c.kw) + "_s" + x(c.sh, c.sw) + "_at" + x(c.ih, c.iw) +
-           (c.group > 1 ? "_g" + std::to_string(c.group) : "") + (layer.src == Layout::plain ? "_plain" : "") + "/" +
-           std::string(kernel.name());
+    return std::string(layer.network) + "/" + x(c.ic, c.oc) + "_k" + x(c.kh, c.kw) + "_s" + x(c.sh, c.sw) + "_at" +
+           x(c.ih, c.iw) + (c.group > 1 ? "_g" + std::to_string(c.group) : "") +
+           (layer.src == Layout::plain ? "_plain" : "") + "/" + std::string(kernel.name());
 }
 
 void register_all(double peak) {
@@ -108,11 +111,14 @@ void register_all(double peak) {
     for (const Layer& layer : layers())
         for (const Kernel* kernel : kernels) {
             if (kernel->fields().isa != target.isa) continue;
-            const testing::ConvInstance instance = make_conv(layer.conv, layer.src, Layout::nhwc, testing::Expect::nothing);
+            const testing::ConvInstance instance =
+                make_conv(layer.conv, layer.src, Layout::nhwc, testing::Expect::nothing);
             if (!kernel->supports(instance.problem, target, {})) continue;
-            benchmark::RegisterBenchmark(name_of(layer, *kernel).c_str(), [kernel, layer, peak](benchmark::State& state) {
-                run_layer(state, *kernel, layer, target, peak);
-            })->Unit(benchmark::kMicrosecond)->MinTime(0.05);
+            benchmark::RegisterBenchmark(
+                name_of(layer, *kernel).c_str(),
+                [kernel, layer, peak](benchmark::State& state) { run_layer(state, *kernel, layer, target, peak); })
+                ->Unit(benchmark::kMicrosecond)
+                ->MinTime(0.05);
         }
 }
 

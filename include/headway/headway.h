@@ -1,7 +1,7 @@
 /* Headway's C interface: load an engine file, ask for its ports, run it.
  *
- * Engines are immutable and may be shared by threads; each thread that runs one has a context of its own. Functions that
- * can fail return a hw_status; hw_last_error() then has one line for the calling thread. No exception crosses this
+ * Engines are immutable and may be shared by threads; each thread that runs one has a context of its own. Functions
+ * that can fail return a hw_status; hw_last_error() then has one line for the calling thread. No exception crosses this
  * interface. Handles are opaque, and new functions may be added; existing ones keep their meaning within one SONAME.
  * headway.hpp is the same for C++. */
 #ifndef HEADWAY_H
@@ -29,8 +29,8 @@ typedef struct hw_context hw_context;
 
 typedef enum hw_status {
     HW_OK = 0,
-    HW_USER_ERROR = 2,      /* a bad file, wrong inputs, too little memory: the caller can do something about it */
-    HW_INTERNAL_ERROR = 70  /* a bug of Headway's */
+    HW_USER_ERROR = 2,     /* a bad file, wrong inputs, too little memory: the caller can do something about it */
+    HW_INTERNAL_ERROR = 70 /* a bug of Headway's */
 } hw_status;
 
 /* Element types have ONNX's numbers (TensorProto.DataType). */
@@ -76,8 +76,8 @@ HEADWAY_API size_t hw_port_bytes(const hw_engine* engine, hw_side side, size_t i
 HEADWAY_API hw_status hw_context_create(const hw_engine* engine, hw_context** context);
 HEADWAY_API void hw_context_free(hw_context* context);
 
-/* inputs[k] and outputs[k] point to hw_port_bytes() bytes, dense and row-major; 64-byte alignment is fastest. Outputs may
- * not overlap inputs. One context runs one call at a time. */
+/* inputs[k] and outputs[k] point to hw_port_bytes() bytes, dense and row-major; 64-byte alignment is fastest. Outputs
+ * may not overlap inputs. One context runs one call at a time. */
 HEADWAY_API hw_status hw_run(hw_context* context, const void* const* inputs, size_t input_count, void* const* outputs,
                              size_t output_count);
 

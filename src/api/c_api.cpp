@@ -107,7 +107,9 @@ const char* hw_engine_info(const hw_engine* engine, const char* name) {
     return nullptr;
 }
 
-size_t hw_port_count(const hw_engine* engine, hw_side side) { return engine == nullptr ? 0 : ports(engine, side).size(); }
+size_t hw_port_count(const hw_engine* engine, hw_side side) {
+    return engine == nullptr ? 0 : ports(engine, side).size();
+}
 
 const char* hw_port_name(const hw_engine* engine, hw_side side, size_t index) {
     const Port* found = port(engine, side, index);

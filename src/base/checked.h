@@ -12,15 +12,13 @@ namespace headway {
 // a*b and a+b of non-negative numbers; UserError naming `what` when the result does not fit an int64.
 inline int64_t checked_mul(int64_t a, int64_t b, const char* what) {
     int64_t result = 0;
-    if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result))
-        throw UserError(std::string(what) + " is too large");
+    if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result)) throw UserError(std::string(what) + " is too large");
     return result;
 }
 
 inline int64_t checked_add(int64_t a, int64_t b, const char* what) {
     int64_t result = 0;
-    if (a < 0 || b < 0 || __builtin_add_overflow(a, b, &result))
-        throw UserError(std::string(what) + " is too large");
+    if (a < 0 || b < 0 || __builtin_add_overflow(a, b, &result)) throw UserError(std::string(what) + " is too large");
     return result;
 }
 

@@ -96,8 +96,8 @@ int open_confined(const std::string& folder, const std::string& location) {
             refuse("not a path inside the folder");
         }
         // O_NONBLOCK: opening a named pipe must not wait for a writer
-        const int next = ::openat(at, parts[i].c_str(),
-                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (is_last ? O_NONBLOCK : O_DIRECTORY));
+        const int next =
+            ::openat(at, parts[i].c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (is_last ? O_NONBLOCK : O_DIRECTORY));
         const int error = errno;
         ::close(at);
         if (next < 0) refuse(error == ELOOP || error == ENOTDIR ? "links are not followed" : std::strerror(error));

@@ -26,7 +26,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 // Length of the valid UTF-8 sequence at the start of text, or 0.
 size_t utf8_length(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text[0]);
-    const size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                          : lead >= 0xE0 && lead < 0xF0 ? 3
+                          : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                        : 0;
     if (length == 0 || text.size() < length) return 0;
     for (size_t i = 1; i < length; ++i)
         if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
@@ -73,7 +76,8 @@ std::string escaped(std::string_view text) {
     std::string out;
     for (size_t i = 0; i < text.size();) {
         const auto c = static_cast<unsigned char>(text[i]);
-        const size_t length = c >= 0x80 ? utf8_length(text.substr(i)) : (c >= 0x20 && c != 0x7F && c != '"' && c != '\\');
+        const size_t length =
+            c >= 0x80 ? utf8_length(text.substr(i)) : (c >= 0x20 && c != 0x7F && c != '"' && c != '\\');
         if (length == 0) {
             char code[5];
             std::snprintf(code, sizeof code, "\\x%02X", c);

@@ -113,13 +113,14 @@ private:
 
 void print(const BenchOutcome& outcome) {
     for (const BenchEngine& engine : outcome.result.engines)
-        std::cout << fmt::format("{}  median {:.4f} ms  p5 {:.4f}  p95 {:.4f}\n", engine.engine, engine.median_ms, engine.p5_ms,
-                                 engine.p95_ms);
+        std::cout << fmt::format("{}  median {:.4f} ms  p5 {:.4f}  p95 {:.4f}\n", engine.engine, engine.median_ms,
+                                 engine.p5_ms, engine.p95_ms);
     for (const BenchComparison& comparison : outcome.result.comparisons) {
         const Comparison& result = comparison.result;
-        std::cout << fmt::format("{} against {}: {} {:.3f}x [{:.3f}, {:.3f}], resolution {:.2f} %{}\n", comparison.engine,
-                                 comparison.against, to_string(result.finding), result.speedup.center, result.speedup.low,
-                                 result.speedup.high, 100 * std::expm1(result.resolution),
+        std::cout << fmt::format("{} against {}: {} {:.3f}x [{:.3f}, {:.3f}], resolution {:.2f} %{}\n",
+                                 comparison.engine, comparison.against, to_string(result.finding),
+                                 result.speedup.center, result.speedup.low, result.speedup.high,
+                                 100 * std::expm1(result.resolution),
                                  result.why == Why::none ? "" : fmt::format(" ({})", to_string(result.why)));
     }
     std::cout << fmt::format("{} rounds, {} dropped by guards", outcome.rounds, outcome.dropped);
@@ -129,32 +130,43 @@ void print(const BenchOutcome& outcome) {
 
 int run(Options& options) {
     if (options.scenario != "latency")
-        throw UserError("--scenario " + escaped(options.scenario) + ": only latency is known (one call at a time, warm)");
+        throw UserError("--scenario " + escaped(options.scenario) +
+                        ": only latency is known (one call at a time, warm)");
     options.bench.margin = std::log1p(options.margin_percent / 100);
     options.bench.stop = &stop_requested;
     std::signal(SIGINT, on_interrupt);
     const BenchOutcome outcome = Bench(options).run();
-    if (options.json) std::cout << bench_json(outcome.result) << "\n";
-    else print(outcome);
+    if (options.json)
+        std::cout << bench_json(outcome.result) << "\n";
+    else
+        print(outcome);
     return exit_yes;
 }
 
-const Command command{"bench", "Time engines against each other, interleaved in fresh processes", [](CLI::App& app) -> Command::Action {
-    auto options = std::make_shared<Options>();
-    app.add_option("subject", options->subject, "An engine, a model, or BUILDER:MODEL[::ROUTE]")->required()->type_name("A");
-    app.add_option("--against", options->against, "What to compare it with; may be repeated")->type_name("B");
-    app.add_option("--data", options->data, "Data whose first sample is timed (default: generated inputs)")->type_name("DIR");
-    app.add_option("--visits", options->bench.visits, "Visits: fresh processes of every engine")
-        ->check(CLI::Range(1, 1000))->capture_default_str();
-    app.add_option("--rounds", options->bench.rounds, "Rounds of blocks in a visit")->check(CLI::Range(1, 100))->capture_default_str();
-    app.add_option("--margin", options->margin_percent, "Smallest difference worth a verdict, in percent")
-        ->check(CLI::Range(0.0, 100.0))->capture_default_str();
-    app.add_option("--scenario", options->scenario, "What is timed")->capture_default_str();
-    app.add_option("--seed", options->bench.seed, "Seed of every random order")->capture_default_str();
-    add_build_options(app, options->build);
-    add_json_option(app, options->json);
-    return [options] { return run(*options); };
-}};
+const Command command{
+    "bench", "Time engines against each other, interleaved in fresh processes", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("subject", options->subject, "An engine, a model, or BUILDER:MODEL[::ROUTE]")
+            ->required()
+            ->type_name("A");
+        app.add_option("--against", options->against, "What to compare it with; may be repeated")->type_name("B");
+        app.add_option("--data", options->data, "Data whose first sample is timed (default: generated inputs)")
+            ->type_name("DIR");
+        app.add_option("--visits", options->bench.visits, "Visits: fresh processes of every engine")
+            ->check(CLI::Range(1, 1000))
+            ->capture_default_str();
+        app.add_option("--rounds", options->bench.rounds, "Rounds of blocks in a visit")
+            ->check(CLI::Range(1, 100))
+            ->capture_default_str();
+        app.add_option("--margin", options->margin_percent, "Smallest difference worth a verdict, in percent")
+            ->check(CLI::Range(0.0, 100.0))
+            ->capture_default_str();
+        app.add_option("--scenario", options->scenario, "What is timed")->capture_default_str();
+        app.add_option("--seed", options->bench.seed, "Seed of every random order")->capture_default_str();
+        add_build_options(app, options->build);
+        add_json_option(app, options->json);
+        return [options] { return run(*options); };
+    }};
 
 }  // namespace
 }  // namespace headway

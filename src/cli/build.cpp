@@ -32,33 +32,37 @@ int run(const Options& options) {
     const BuiltEngine built = builder->build(route_text(options.route), engine, options.ledger);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (options.json) {
-        std::cout << nlohmann::ordered_json{{"engine", engine}, {"fingerprint", built.fingerprint}, {"route", built.route},
-                                            {"seconds", seconds}, {"bytes", built.bytes}}
+        std::cout << nlohmann::ordered_json{{"engine", engine},
+                                            {"fingerprint", built.fingerprint},
+                                            {"route", built.route},
+                                            {"seconds", seconds},
+                                            {"bytes", built.bytes}}
                          .dump()
                   << "\n";
     } else {
-        std::cout << fmt::format("{}\n  route        {}\n  fingerprint  {}\n  bytes        {}\n  seconds      {:.2f}\n", engine,
-                                 built.route.empty() ? "(default)" : built.route, built.fingerprint, built.bytes, seconds);
+        std::cout << fmt::format("{}\n  route        {}\n  fingerprint  {}\n  bytes        {}\n  seconds      {:.2f}\n",
+                                 engine, built.route.empty() ? "(default)" : built.route, built.fingerprint,
+                                 built.bytes, seconds);
     }
     return exit_yes;
 }
 
-const Command build{"build", "Build one engine along one route", [](CLI::App& app) -> Command::Action {
-                        auto options = std::make_shared<Options>();
-                        app.add_option("model", options->model, "The ONNX file")->required()->type_name("MODEL");
-                        app.add_option("--route", options->route,
-                                       "Settings such as conv.algorithm=winograd4,conv.algorithm@/head/*=direct, or @FILE")
-                            ->type_name("R");
-                        app.add_option("-o,--output", options->engine, "The engine file; default: the model's name with .hwe")
-                            ->type_name("E.hwe");
-                        app.add_option("--data", options->data, "A sample folder whose inputs bind open dimensions")
-                            ->type_name("DIR");
-                        app.add_option("--ledger", options->ledger, "Also write every candidate and refusal as JSON here")
-                            ->type_name("FILE");
-                        add_build_options(app, options->build);
-                        add_json_option(app, options->json);
-                        return [options] { return run(*options); };
-                    }};
+const Command build{
+    "build", "Build one engine along one route", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("model", options->model, "The ONNX file")->required()->type_name("MODEL");
+        app.add_option("--route", options->route,
+                       "Settings such as conv.algorithm=winograd4,conv.algorithm@/head/*=direct, or @FILE")
+            ->type_name("R");
+        app.add_option("-o,--output", options->engine, "The engine file; default: the model's name with .hwe")
+            ->type_name("E.hwe");
+        app.add_option("--data", options->data, "A sample folder whose inputs bind open dimensions")->type_name("DIR");
+        app.add_option("--ledger", options->ledger, "Also write every candidate and refusal as JSON here")
+            ->type_name("FILE");
+        add_build_options(app, options->build);
+        add_json_option(app, options->json);
+        return [options] { return run(*options); };
+    }};
 
 }  // namespace
 }  // namespace headway

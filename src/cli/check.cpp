@@ -52,24 +52,28 @@ std::string reference_model(const Options& options, const std::vector<Sample>& s
 }
 
 void print(const Options& options, const GateResult& result, size_t samples, bool is_computed) {
-    std::cout << fmt::format("{}  {} on {} {}{}, references {}\n", result.pass ? "PASS" : "FAIL", options.operand, samples,
-                             samples == 1 ? "sample" : "samples", options.data.empty() ? " of generated (synthetic) inputs" : "",
+    std::cout << fmt::format("{}  {} on {} {}{}, references {}\n", result.pass ? "PASS" : "FAIL", options.operand,
+                             samples, samples == 1 ? "sample" : "samples",
+                             options.data.empty() ? " of generated (synthetic) inputs" : "",
                              is_computed ? "computed by the plain operators" : "from the data");
     for (const OutputResult& output : result.outputs) {
         const Difference& difference = output.difference;
-        std::cout << fmt::format("  {} {}: rel_l2 {:.3g}, max_abs {:.3g}, cosine {:.9g}, {} of {} elements mismatch, {:.3g} % of "
-                                 "the tolerance used\n",
-                                 output.pass ? "pass" : "FAIL", escaped(output.name), difference.rel_l2, difference.max_abs,
-                                 difference.cosine, difference.mismatches, difference.elements, output.margin * 100);
+        std::cout << fmt::format(
+            "  {} {}: rel_l2 {:.3g}, max_abs {:.3g}, cosine {:.9g}, {} of {} elements mismatch, {:.3g} % of "
+            "the tolerance used\n",
+            output.pass ? "pass" : "FAIL", escaped(output.name), difference.rel_l2, difference.max_abs,
+            difference.cosine, difference.mismatches, difference.elements, output.margin * 100);
         if (!output.why.empty()) std::cout << "       " << output.why << "\n";
     }
 }
 
 int run(const Options& options) {
     const Gate gate = make_gate(options.gate);
-    const std::shared_ptr<const Engine> engine = open_runnable(options.operand, options.build, options.route, options.data);
+    const std::shared_ptr<const Engine> engine =
+        open_runnable(options.operand, options.build, options.route, options.data);
     const std::vector<PortSpec> inputs = input_specs(*engine), outputs = output_specs(*engine);
-    std::vector<Sample> samples = options.data.empty() ? generate_samples(inputs, 1, 1) : load_samples(options.data, inputs, outputs);
+    std::vector<Sample> samples =
+        options.data.empty() ? generate_samples(inputs, 1, 1) : load_samples(options.data, inputs, outputs);
     const std::string model = reference_model(options, samples);
     if (!model.empty()) compute_references(options, model, inputs, outputs, samples);
     std::vector<std::string> names;
@@ -95,11 +99,15 @@ const Command command{
     "check", "Compare the outputs of an engine, or of a model built on the spot, with the reference",
     [](CLI::App& app) -> Command::Action {
         auto options = std::make_shared<Options>();
-        app.add_option("operand", options->operand, "An engine file or an ONNX file")->required()->type_name("MODEL|E.hwe");
-        app.add_option("--data", options->data,
-                       "ONNX test data, .npz files or one sample folder. Without it inputs are generated from the shapes")
+        app.add_option("operand", options->operand, "An engine file or an ONNX file")
+            ->required()
+            ->type_name("MODEL|E.hwe");
+        app.add_option(
+               "--data", options->data,
+               "ONNX test data, .npz files or one sample folder. Without it inputs are generated from the shapes")
             ->type_name("DIR");
-        app.add_option("--model", options->model, "The ONNX file that references are computed from when the data have none")
+        app.add_option("--model", options->model,
+                       "The ONNX file that references are computed from when the data have none")
             ->type_name("MODEL");
         app.add_option("--route", options->route, "The route to build a model along, or @FILE")->type_name("R");
         add_gate_options(app, options->gate);

@@ -31,12 +31,14 @@ std::string knobs_page() {
     std::map<std::string_view, std::vector<const KnobBase*>> families;
     const Registry<KnobBase> registry = declared<KnobBase>();
     for (const KnobBase* knob : registry) families[knob->family()].push_back(knob);
-    std::string page = fmt::format("# Knobs\n{}\n{} knobs. The first value is the default. Numerics: `exact` changes no bit, "
-                                   "`reorders` sums in another order, `approximates` uses an approximation, `reduced` a "
-                                   "narrower number format. Knobs of scope `site` can be set for one place: `knob@node=value`.\n",
-                                   generated, registry.size());
+    std::string page = fmt::format(
+        "# Knobs\n{}\n{} knobs. The first value is the default. Numerics: `exact` changes no bit, "
+        "`reorders` sums in another order, `approximates` uses an approximation, `reduced` a "
+        "narrower number format. Knobs of scope `site` can be set for one place: `knob@node=value`.\n",
+        generated, registry.size());
     for (const auto& [family, knobs] : families) {
-        page += fmt::format("\n## {}\n| knob | values | scope | numerics | what it decides |\n|---|---|---|---|---|\n", family);
+        page += fmt::format("\n## {}\n| knob | values | scope | numerics | what it decides |\n|---|---|---|---|---|\n",
+                            family);
         for (const KnobBase* knob : knobs)
             page += fmt::format("| `{}` | {} | {} | {} | {} |\n", knob->name(), cell(join(knob->values(), ", ")),
                                 to_string(knob->scope()), to_string(knob->numerics()), cell(knob->help()));
@@ -46,10 +48,11 @@ std::string knobs_page() {
 
 std::string operators_page() {
     const Registry<Op> registry = declared<Op>();
-    std::string page = fmt::format("# Operators\n{}\n{} operators. Each has a shape rule and reference code with double "
-                                   "accumulation, and runs at least by that; kernels made for speed are named.\n\n"
-                                   "| operator | opset versions | kernels | meaning |\n|---|---|---|---|\n",
-                                   generated, registry.size());
+    std::string page = fmt::format(
+        "# Operators\n{}\n{} operators. Each has a shape rule and reference code with double "
+        "accumulation, and runs at least by that; kernels made for speed are named.\n\n"
+        "| operator | opset versions | kernels | meaning |\n|---|---|---|---|\n",
+        generated, registry.size());
     std::map<std::string, std::vector<std::string>> kernels;
     for (const Kernel* kernel : declared<Kernel>()) {
         if (kernel->fields().algorithm == "reference") continue;
@@ -70,9 +73,10 @@ std::string operators_page() {
 }
 
 std::string commands_page() {
-    std::string page = fmt::format("# Commands\n{}\nExit codes: 0 yes; 1 a well-formed no (values differ, no gain shown); 2 the "
-                                   "user's or the machine's fault, in one line; 70 our bug.\n",
-                                   generated);
+    std::string page = fmt::format(
+        "# Commands\n{}\nExit codes: 0 yes; 1 a well-formed no (values differ, no gain shown); 2 the "
+        "user's or the machine's fault, in one line; 70 our bug.\n",
+        generated);
     for (const Command* command : declared<Command>()) {
         CLI::App app(std::string(command->help()), "headway " + std::string(command->name()));
         command->set_up(app);
@@ -83,7 +87,8 @@ std::string commands_page() {
 
 std::string pipeline_page() {
     const Registry<Pass> registry = declared<Pass>();
-    std::string page = fmt::format("# Passes\n{}\nIn the order of the pipeline.\n\n| pass | knob | what it does |\n|---|---|---|\n", generated);
+    std::string page = fmt::format(
+        "# Passes\n{}\nIn the order of the pipeline.\n\n| pass | knob | what it does |\n|---|---|---|\n", generated);
     for (const std::string& name : pipeline_order()) {
         const Pass* pass = registry.find(name);
         HEADWAY_CHECK(pass != nullptr);
@@ -105,7 +110,8 @@ int run(const std::string& folder) {
     return exit_yes;
 }
 
-const Command docs{"docs", "Write the reference pages (knobs, operators, passes, commands)", [](CLI::App& app) -> Command::Action {
+const Command docs{"docs", "Write the reference pages (knobs, operators, passes, commands)",
+                   [](CLI::App& app) -> Command::Action {
                        auto folder = std::make_shared<std::string>();
                        app.add_option("folder", *folder, "Where to write the pages")->required()->type_name("DIR");
                        return [folder] { return run(*folder); };

@@ -41,7 +41,8 @@ int run(const Options& options) {
     return exit_yes;
 }
 
-const Command command{"inspect", "Show what a model asks for, or what an engine does", [](CLI::App& app) -> Command::Action {
+const Command command{"inspect", "Show what a model asks for, or what an engine does",
+                      [](CLI::App& app) -> Command::Action {
                           auto options = std::make_shared<Options>();
                           app.add_option("operand", options->operand, "An ONNX file or an engine file")
                               ->required()

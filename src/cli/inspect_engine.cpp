@@ -16,7 +16,8 @@ struct Memory {
 
 Memory memory_of(const Plan& plan) {
     Memory memory;
-    for (const Constant& constant : plan.constants) memory.constants += static_cast<int64_t>(constant.bytes.size_bytes());
+    for (const Constant& constant : plan.constants)
+        memory.constants += static_cast<int64_t>(constant.bytes.size_bytes());
     for (const Port& port : plan.inputs) memory.inputs += port.desc.bytes();
     for (const Port& port : plan.outputs) memory.outputs += port.desc.bytes();
     for (const Buffer& buffer : plan.buffers)
@@ -32,7 +33,8 @@ std::string desc_text(const TensorDesc& desc) {
 std::string origins_text(const Step& step) {
     constexpr size_t most_shown = 4;
     std::string text;
-    for (size_t i = 0; i < std::min(step.origins.size(), most_shown); ++i) text += (i > 0 ? " + " : "") + escaped(step.origins[i]);
+    for (size_t i = 0; i < std::min(step.origins.size(), most_shown); ++i)
+        text += (i > 0 ? " + " : "") + escaped(step.origins[i]);
     if (step.origins.size() > most_shown) text += fmt::format(" + {} more", step.origins.size() - most_shown);
     return text;
 }
@@ -46,7 +48,8 @@ std::string outputs_text(const Plan& plan, const Step& step) {
 
 int64_t packed_bytes(const Plan& plan, const Step& step) {
     int64_t bytes = 0;
-    for (const int32_t id : step.packed) bytes += static_cast<int64_t>(plan.constants[static_cast<size_t>(id)].bytes.size_bytes());
+    for (const int32_t id : step.packed)
+        bytes += static_cast<int64_t>(plan.constants[static_cast<size_t>(id)].bytes.size_bytes());
     return bytes;
 }
 
@@ -57,7 +60,9 @@ std::string choices_text(const Step& step) {
 }
 
 nlohmann::ordered_json port_json(const Port& port) {
-    return {{"name", escaped(port.name)}, {"type", to_string(port.desc.type)}, {"dims", port.desc.shape.dims()},
+    return {{"name", escaped(port.name)},
+            {"type", to_string(port.desc.type)},
+            {"dims", port.desc.shape.dims()},
             {"fixed", !port.fixed_value.empty()}};
 }
 
@@ -72,16 +77,17 @@ std::string engine_text(const EngineFile& file) {
     const auto& [plan, info] = file;
     const Memory memory = memory_of(plan);
     std::string text = fmt::format(
-        "engine by {} {}\n  model        {} ({})\n  route        {}\n  fingerprint  {}\n  timing key   {}\n", info.builder,
-        info.builder_version, info.model.hex(), escaped(info.model_name), info.route.empty() ? "(default)" : escaped(info.route),
-        plan.fingerprint().hex(), plan.timing_key().hex());
+        "engine by {} {}\n  model        {} ({})\n  route        {}\n  fingerprint  {}\n  timing key   {}\n",
+        info.builder, info.builder_version, info.model.hex(), escaped(info.model_name),
+        info.route.empty() ? "(default)" : escaped(info.route), plan.fingerprint().hex(), plan.timing_key().hex());
     text += fmt::format("  threads      {} ({} pool)\n", plan.settings.threads, plan.settings.pool);
     for (const Port& port : plan.inputs)
         text += fmt::format("  input        {}  {}{}\n", escaped(port.name), desc_text(port.desc),
                             port.fixed_value.empty() ? "" : ", fixed to one value");
-    for (const Port& port : plan.outputs) text += fmt::format("  output       {}  {}\n", escaped(port.name), desc_text(port.desc));
-    text += fmt::format("  memory       arena {} (values without sharing {}), constants {}\n", size_text(plan.arena_bytes),
-                        size_text(memory.intermediate), size_text(memory.constants));
+    for (const Port& port : plan.outputs)
+        text += fmt::format("  output       {}  {}\n", escaped(port.name), desc_text(port.desc));
+    text += fmt::format("  memory       arena {} (values without sharing {}), constants {}\n",
+                        size_text(plan.arena_bytes), size_text(memory.intermediate), size_text(memory.constants));
     text += fmt::format("  certificate  {}\n", info.certificate.empty() ? "none: not gated, no claim" : "present");
     text += "  target\n";
     for (const std::string& line : split(trimmed(info.target), '\n')) text += "    " + escaped(line) + "\n";
@@ -89,7 +95,8 @@ std::string engine_text(const EngineFile& file) {
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const Step& step = plan.steps[i];
         text += fmt::format("  {:>4} {:<28} -> {}  [{}]", i, step.kernel, outputs_text(plan, step), origins_text(step));
-        if (const int64_t bytes = packed_bytes(plan, step); bytes > 0) text += fmt::format(" {} packed", size_text(bytes));
+        if (const int64_t bytes = packed_bytes(plan, step); bytes > 0)
+            text += fmt::format(" {} packed", size_text(bytes));
         text += choices_text(step) + "\n";
     }
     return text;
@@ -109,17 +116,23 @@ nlohmann::ordered_json engine_json(const EngineFile& file) {
                                    {"timing_key", plan.timing_key().hex()},
                                    {"threads", plan.settings.threads},
                                    {"pool", plan.settings.pool},
-                                   {"memory", {{"arena", plan.arena_bytes}, {"unshared", memory.intermediate},
-                                               {"constants", memory.constants}, {"inputs", memory.inputs},
-                                               {"outputs", memory.outputs}}}};
+                                   {"memory",
+                                    {{"arena", plan.arena_bytes},
+                                     {"unshared", memory.intermediate},
+                                     {"constants", memory.constants},
+                                     {"inputs", memory.inputs},
+                                     {"outputs", memory.outputs}}}};
     json["inputs"] = json["outputs"] = json["steps"] = nlohmann::ordered_json::array();
     for (const Port& port : plan.inputs) json["inputs"].push_back(port_json(port));
     for (const Port& port : plan.outputs) json["outputs"].push_back(port_json(port));
     for (const Step& step : plan.steps) {
         nlohmann::ordered_json origins = nlohmann::ordered_json::array();
         for (const std::string& origin : step.origins) origins.push_back(escaped(origin));
-        json["steps"].push_back({{"kernel", step.kernel}, {"outputs", outputs_text(plan, step)}, {"origins", origins},
-                                 {"packed_bytes", packed_bytes(plan, step)}, {"choices", step.choices.values()}});
+        json["steps"].push_back({{"kernel", step.kernel},
+                                 {"outputs", outputs_text(plan, step)},
+                                 {"origins", origins},
+                                 {"packed_bytes", packed_bytes(plan, step)},
+                                 {"choices", step.choices.values()}});
     }
     return json;
 }

@@ -68,16 +68,18 @@ std::vector<std::pair<std::string, int64_t>> ranked(const std::map<std::string, 
 std::string model_text(const OnnxModel& model) {
     Counts counts;
     count(model.graph, counts);
-    std::string text = fmt::format("ONNX model, IR version {}, by {}\n  hash       {}\n  opsets     {}\n", model.ir_version,
-                                   model.producer.empty() ? "an unnamed producer" : escaped(model.producer), model.hash.hex(),
-                                   opsets_text(model));
-    text += fmt::format("  nodes      {}\n  constants  {} with {} elements, {:.1f} MiB\n", counts.nodes, counts.constants,
-                        counts.elements, static_cast<double>(counts.bytes) / (1 << 20));
+    std::string text = fmt::format(
+        "ONNX model, IR version {}, by {}\n  hash       {}\n  opsets     {}\n", model.ir_version,
+        model.producer.empty() ? "an unnamed producer" : escaped(model.producer), model.hash.hex(), opsets_text(model));
+    text += fmt::format("  nodes      {}\n  constants  {} with {} elements, {:.1f} MiB\n", counts.nodes,
+                        counts.constants, counts.elements, static_cast<double>(counts.bytes) / (1 << 20));
     for (const ValueId id : model.graph.inputs) text += "  input      " + port_text(model.graph.value(id)) + "\n";
     for (const ValueId id : model.graph.outputs) text += "  output     " + port_text(model.graph.value(id)) + "\n";
     if (!model.defaulted_inputs.empty())
-        text += fmt::format("  {} more inputs have initialisers and are taken as constants\n", model.defaulted_inputs.size());
-    for (const auto& [name, number] : ranked(counts.operators)) text += fmt::format("  {:>6} {}\n", number, escaped(name));
+        text += fmt::format("  {} more inputs have initialisers and are taken as constants\n",
+                            model.defaulted_inputs.size());
+    for (const auto& [name, number] : ranked(counts.operators))
+        text += fmt::format("  {:>6} {}\n", number, escaped(name));
     return text;
 }
 
@@ -92,7 +94,8 @@ nlohmann::ordered_json model_json(const OnnxModel& model) {
                                    {"nodes", counts.nodes},
                                    {"constants", counts.constants},
                                    {"constant_bytes", counts.bytes}};
-    for (const auto& [domain, version] : model.opsets) json["opsets"][domain.empty() ? "ai.onnx" : escaped(domain)] = version;
+    for (const auto& [domain, version] : model.opsets)
+        json["opsets"][domain.empty() ? "ai.onnx" : escaped(domain)] = version;
     json["inputs"] = json["outputs"] = nlohmann::ordered_json::array();
     for (const ValueId id : model.graph.inputs) json["inputs"].push_back(port_json(model.graph.value(id)));
     for (const ValueId id : model.graph.outputs) json["outputs"].push_back(port_json(model.graph.value(id)));

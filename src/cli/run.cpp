@@ -32,8 +32,8 @@ std::string summary(const std::string& name, const Tensor& tensor) {
         high = i == 0 ? value : std::max(high, value);
         sum += value;
     }
-    return fmt::format("{} {} {}: min {:.6g} mean {:.6g} max {:.6g}", name, to_string(tensor.type()), tensor.shape().text(),
-                       low, count > 0 ? sum / static_cast<double>(count) : 0, high);
+    return fmt::format("{} {} {}: min {:.6g} mean {:.6g} max {:.6g}", name, to_string(tensor.type()),
+                       tensor.shape().text(), low, count > 0 ? sum / static_cast<double>(count) : 0, high);
 }
 
 void run_samples(const Engine& engine, Context& context, const std::vector<Sample>& samples, const std::string& out,
@@ -51,14 +51,16 @@ void run_samples(const Engine& engine, Context& context, const std::vector<Sampl
         }
         report.push_back({{"sample", samples[k].origin}, {"out", folder}, {"first_call_ms", ms.count()}});
         if (!print) continue;
-        std::cout << fmt::format("{}  {:.3f} ms{}\n", samples[k].origin, ms.count(), folder.empty() ? "" : "  -> " + folder);
+        std::cout << fmt::format("{}  {:.3f} ms{}\n", samples[k].origin, ms.count(),
+                                 folder.empty() ? "" : "  -> " + folder);
         for (const NamedTensor& output : named) std::cout << "  " << summary(output.name, output.tensor) << "\n";
     }
 }
 
 int run(const Options& options) {
     if (!options.out.empty() && options.out.size() != options.data.size())
-        throw UserError(fmt::format("{} --data and {} --out: give one --out for each --data", options.data.size(), options.out.size()));
+        throw UserError(fmt::format("{} --data and {} --out: give one --out for each --data", options.data.size(),
+                                    options.out.size()));
     const std::string first = options.data.empty() ? "" : options.data.front();
     const std::shared_ptr<const Engine> engine = open_runnable(options.operand, options.build, options.route, first);
     const std::vector<PortSpec> inputs = input_specs(*engine), outputs = output_specs(*engine);
@@ -72,22 +74,23 @@ int run(const Options& options) {
     return exit_yes;
 }
 
-const Command command{"run", "Run an engine, or a model built on the spot, on data", [](CLI::App& app) -> Command::Action {
-                          auto options = std::make_shared<Options>();
-                          app.add_option("operand", options->operand, "An engine file or an ONNX file")
-                              ->required()
-                              ->type_name("MODEL|E.hwe");
-                          app.add_option("--data", options->data,
-                                         "ONNX test data, .npz files or one sample folder; may be repeated, in order on one "
-                                         "loaded engine. Without it inputs are generated")
-                              ->type_name("DIR");
-                          app.add_option("--out", options->out, "Where to write test_data_set_k/output_i.pb; one for each --data")
-                              ->type_name("DIR");
-                          app.add_option("--route", options->route, "The route to build a model along, or @FILE")->type_name("R");
-                          add_build_options(app, options->build);
-                          add_json_option(app, options->json);
-                          return [options] { return run(*options); };
-                      }};
+const Command command{
+    "run", "Run an engine, or a model built on the spot, on data", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("operand", options->operand, "An engine file or an ONNX file")
+            ->required()
+            ->type_name("MODEL|E.hwe");
+        app.add_option("--data", options->data,
+                       "ONNX test data, .npz files or one sample folder; may be repeated, in order on one "
+                       "loaded engine. Without it inputs are generated")
+            ->type_name("DIR");
+        app.add_option("--out", options->out, "Where to write test_data_set_k/output_i.pb; one for each --data")
+            ->type_name("DIR");
+        app.add_option("--route", options->route, "The route to build a model along, or @FILE")->type_name("R");
+        add_build_options(app, options->build);
+        add_json_option(app, options->json);
+        return [options] { return run(*options); };
+    }};
 
 }  // namespace
 }  // namespace headway

@@ -10,8 +10,8 @@
 namespace headway {
 namespace {
 
-// Results up to this many elements are computed while binding: shapes and conditions depend on integers, resizing on a few
-// scales. Anything larger is left to the pass fold_constants, which has knobs.
+// Results up to this many elements are computed while binding: shapes and conditions depend on integers, resizing on a
+// few scales. Anything larger is left to the pass fold_constants, which has knobs.
 constexpr int64_t most_integers = 1024, most_reals = 64;
 // Nested Ifs unfold one inside the other; a file may not make this loop for ever.
 constexpr int max_inlined_branches = 10000;
@@ -112,7 +112,10 @@ bool fold_if_small(Graph& graph, NodeId id, const Registry<Op>& ops) {
             // Shape and Size read no elements, only the extents.
             const Shape shape = graph.value(input).shape();
             const int64_t bytes = shape.elements() * static_cast<int64_t>(size_of(graph.value(input).type));
-            placeholder = Tensor(graph.value(input).type, shape, std::span<const std::byte>(static_cast<const std::byte*>(nullptr), static_cast<size_t>(bytes)), nullptr);
+            placeholder =
+                Tensor(graph.value(input).type, shape,
+                       std::span<const std::byte>(static_cast<const std::byte*>(nullptr), static_cast<size_t>(bytes)),
+                       nullptr);
             known = &placeholder;
         }
         inputs.push_back(known);

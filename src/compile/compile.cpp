@@ -48,7 +48,9 @@ Build build(const Graph& model, const Bindings& bindings, const Route& route, co
 std::string ledger_json(const std::vector<Decision>& ledger) {
     nlohmann::json list = nlohmann::json::array();
     for (const Decision& decision : ledger) {
-        nlohmann::json entry{{"where", decision.where}, {"site", decision.site}, {"candidate", decision.candidate},
+        nlohmann::json entry{{"where", decision.where},
+                             {"site", decision.site},
+                             {"candidate", decision.candidate},
                              {"taken", decision.taken}};
         if (!decision.verdict) {
             entry["reason"] = to_string(decision.verdict.reason);

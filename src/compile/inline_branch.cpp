@@ -13,7 +13,8 @@ const Graph& taken_branch(const Graph& graph, const Node& node) {
     const std::string name = node.origins.empty() ? "If" : escaped(node.origins.front());
     const Tensor* condition = node.inputs.empty() ? nullptr : graph.constant(node.inputs[0]);
     if (condition == nullptr)
-        throw Unsupported("If " + name + ": its condition is known only at run time; if it depends on a small integer "
+        throw Unsupported("If " + name +
+                          ": its condition is known only at run time; if it depends on a small integer "
                           "input, fix that input with --value NAME=NUMBER");
     if (condition->elements() != 1) throw UserError("If " + name + ": the condition is not a single value");
     const std::string wanted = condition->at(0) != 0 ? "then_branch" : "else_branch";

@@ -26,10 +26,14 @@ constexpr std::array<std::pair<Metric, std::string_view>, 5> metric_names{{
 std::vector<Criterion> default_criteria(ElementType type) {
     switch (type) {
         case ElementType::f64:
-        case ElementType::f32: return {{Metric::rel_l2, 1e-3}, {Metric::max_rel, 0.05}};
-        case ElementType::f16: return {{Metric::rel_l2, 4e-3}, {Metric::max_rel, 0.2}};
-        case ElementType::bf16: return {{Metric::rel_l2, 3e-2}, {Metric::max_rel, 1}};
-        default: return {{Metric::max_abs, 0}, {Metric::mismatches, 0}};
+        case ElementType::f32:
+            return {{Metric::rel_l2, 1e-3}, {Metric::max_rel, 0.05}};
+        case ElementType::f16:
+            return {{Metric::rel_l2, 4e-3}, {Metric::max_rel, 0.2}};
+        case ElementType::bf16:
+            return {{Metric::rel_l2, 3e-2}, {Metric::max_rel, 1}};
+        default:
+            return {{Metric::max_abs, 0}, {Metric::mismatches, 0}};
     }
 }
 
@@ -59,11 +63,16 @@ std::pair<std::string, std::string> name_and_value(const std::string& text) {
 
 double natural_tolerance(Metric metric) {
     switch (metric) {
-        case Metric::max_abs: return 1e-3;
-        case Metric::max_rel: return 0.05;
-        case Metric::rel_l2: return 1e-3;
-        case Metric::cosine: return 0.9999;
-        case Metric::mismatches: return 0;
+        case Metric::max_abs:
+            return 1e-3;
+        case Metric::max_rel:
+            return 0.05;
+        case Metric::rel_l2:
+            return 1e-3;
+        case Metric::cosine:
+            return 0.9999;
+        case Metric::mismatches:
+            return 0;
     }
     return 0;
 }
@@ -115,11 +124,16 @@ Metric metric_from_string(std::string_view word) {
 
 double Criterion::measured(const Difference& difference) const {
     switch (metric) {
-        case Metric::max_abs: return difference.max_abs;
-        case Metric::max_rel: return difference.max_rel;
-        case Metric::rel_l2: return difference.rel_l2;
-        case Metric::cosine: return difference.cosine;
-        case Metric::mismatches: return static_cast<double>(difference.mismatches);
+        case Metric::max_abs:
+            return difference.max_abs;
+        case Metric::max_rel:
+            return difference.max_rel;
+        case Metric::rel_l2:
+            return difference.rel_l2;
+        case Metric::cosine:
+            return difference.cosine;
+        case Metric::mismatches:
+            return static_cast<double>(difference.mismatches);
     }
     return 0;
 }
@@ -206,15 +220,10 @@ void to_json(nlohmann::json& json, const GateResult& result) {
     json = {{"pass", result.pass}, {"outputs", nlohmann::json::array()}};
     for (const OutputResult& output : result.outputs) {
         const Difference& difference = output.difference;
-        nlohmann::json entry = {{"name", escaped(output.name)},
-                                {"max_abs", difference.max_abs},
-                                {"max_rel", difference.max_rel},
-                                {"rel_l2", difference.rel_l2},
-                                {"cosine", difference.cosine},
-                                {"mismatches", difference.mismatches},
-                                {"elements", difference.elements},
-                                {"margin", output.margin},
-                                {"pass", output.pass}};
+        nlohmann::json entry = {
+            {"name", escaped(output.name)},    {"max_abs", difference.max_abs}, {"max_rel", difference.max_rel},
+            {"rel_l2", difference.rel_l2},     {"cosine", difference.cosine},   {"mismatches", difference.mismatches},
+            {"elements", difference.elements}, {"margin", output.margin},       {"pass", output.pass}};
         if (!output.why.empty()) entry["why"] = output.why;
         json["outputs"].push_back(std::move(entry));
     }

@@ -41,8 +41,8 @@ struct Criterion {
 };
 
 struct Gate {
-    double rtol = 1e-3, atol = 1e-5;      // what counts as a mismatch
-    std::optional<Criterion> stated;      // by the user, for all outputs
+    double rtol = 1e-3, atol = 1e-5;  // what counts as a mismatch
+    std::optional<Criterion> stated;  // by the user, for all outputs
     std::map<std::string, Criterion> by_output;
 
     std::vector<Criterion> criteria(const std::string& output, ElementType type) const;
@@ -60,8 +60,8 @@ struct OutputResult {
     std::string name;
     Difference difference;  // worst over the samples
     bool pass = true;
-    double margin = 0;      // measured / tolerance of the tightest criterion, at most 1 when passed
-    std::string why;        // what failed, with the sample: "rel_l2 0.02 > 0.001 (test_data_set_3)"
+    double margin = 0;  // measured / tolerance of the tightest criterion, at most 1 when passed
+    std::string why;    // what failed, with the sample: "rel_l2 0.02 > 0.001 (test_data_set_3)"
 };
 
 struct GateResult {

@@ -53,7 +53,8 @@ TEST(Gate, SpecialValuesMustStandAtTheSamePlaces) {
     want.set(1, nan);
     want.set(2, inf);
     EXPECT_TRUE(judge_one({}, scaled(want, 1), want).pass);
-    for (const auto& [index, value] : std::vector<std::pair<int64_t, double>>{{0, nan}, {1, 0}, {2, -inf}, {2, nan}, {3, inf}}) {
+    for (const auto& [index, value] :
+         std::vector<std::pair<int64_t, double>>{{0, nan}, {1, 0}, {2, -inf}, {2, nan}, {3, inf}}) {
         Tensor got = scaled(want, 1);
         got.set(index, value);
         const GateResult result = judge_one(make_gate({.metric = {"cosine"}, .tolerance = {"-1"}}), got, want);
@@ -71,7 +72,8 @@ TEST(Gate, OptionsMeanWhatTheySay) {
     EXPECT_TRUE(judge_one(make_gate({.tolerance = {"0.02"}}), scaled(want, 1.01), want).pass);
     EXPECT_TRUE(judge_one(make_gate({.metric = {"cosine"}}), scaled(want, 5), want).pass);
     EXPECT_FALSE(judge_one(make_gate({.metric = {"cosine"}}), scaled(want, -1), want).pass);
-    EXPECT_TRUE(judge_one(make_gate({.metric = {"y=max_abs"}, .tolerance = {"y=10", "1e-9"}}), scaled(want, 2), want).pass);
+    EXPECT_TRUE(
+        judge_one(make_gate({.metric = {"y=max_abs"}, .tolerance = {"y=10", "1e-9"}}), scaled(want, 2), want).pass);
     EXPECT_THROW(make_gate({.metric = {"rel_l3"}}), UserError);
     EXPECT_THROW(make_gate({.tolerance = {"much"}}), UserError);
     EXPECT_THROW(make_gate({.rtol = -1}), UserError);

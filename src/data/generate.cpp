@@ -33,7 +33,8 @@ std::vector<Sample> generate_samples(std::span<const PortSpec> inputs, int count
     for (const PortSpec& port : inputs)
         if (!is_static(port)) unknown += (unknown.empty() ? "\"" : ", \"") + escaped(port.name) + "\"";
     if (!unknown.empty())
-        throw UserError("the shape of input " + unknown + " is not fully known; give --shape NAME=1x3x224x224 or --data");
+        throw UserError("the shape of input " + unknown +
+                        " is not fully known; give --shape NAME=1x3x224x224 or --data");
     std::vector<Sample> samples;
     for (int k = 0; k < count; ++k) {
         Sample sample{"generated inputs " + std::to_string(k), {}, {}};

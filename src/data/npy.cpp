@@ -129,11 +129,12 @@ Tensor read_npy(std::span<const std::byte> bytes, const std::shared_ptr<const vo
     const std::span<const std::byte> data = bytes.subspan(8 + length_bytes + header_size);
     const int64_t size = checked_mul(shape.elements(), static_cast<int64_t>(size_of(type)), ".npy: array size");
     if (static_cast<int64_t>(data.size()) != size)
-        throw UserError(".npy: " + std::to_string(data.size()) + " bytes of data for shape " + shape.text() + " and type " +
-                        std::string(to_string(type)));
+        throw UserError(".npy: " + std::to_string(data.size()) + " bytes of data for shape " + shape.text() +
+                        " and type " + std::string(to_string(type)));
     if (type == ElementType::boolean && std::ranges::any_of(data, [](std::byte b) { return b > std::byte{1}; }))
         throw UserError(".npy: a boolean array holds bytes other than 0 and 1");
-    if (reinterpret_cast<uintptr_t>(data.data()) % size_of(type) == 0) return Tensor(type, std::move(shape), data, owner);
+    if (reinterpret_cast<uintptr_t>(data.data()) % size_of(type) == 0)
+        return Tensor(type, std::move(shape), data, owner);
     Tensor copy(type, std::move(shape));
     std::ranges::copy(data, copy.mutable_bytes().begin());
     return copy;

@@ -23,7 +23,8 @@ constexpr uint64_t most_expansion = 1032;
 
 class Archive {
 public:
-    explicit Archive(const std::string& path) : file_(std::make_shared<const MappedFile>(path)), bytes_(file_->bytes()) {}
+    explicit Archive(const std::string& path)
+        : file_(std::make_shared<const MappedFile>(path)), bytes_(file_->bytes()) {}
 
     std::vector<NamedTensor> read() const {
         const size_t end = find_end();
@@ -72,10 +73,13 @@ private:
             if (packed == 0xFFFFFFFF || size == 0xFFFFFFFF || local == 0xFFFFFFFF)
                 damaged("archives of the zip64 form are not handled");
             if (number(local, 4) != local_signature) damaged("damaged entry");
-            const std::span<const std::byte> data = slice(local + local_size + number(local + 26, 2) + number(local + 28, 2), packed);
-            Tensor tensor = method == 0 ? read_stored(data, size, checksum) : read_deflated(method, data, size, checksum);
+            const std::span<const std::byte> data =
+                slice(local + local_size + number(local + 26, 2) + number(local + 28, 2), packed);
+            Tensor tensor =
+                method == 0 ? read_stored(data, size, checksum) : read_deflated(method, data, size, checksum);
             if (name.ends_with(".npy")) name.resize(name.size() - 4);
-            const bool is_known = std::ranges::any_of(tensors, [&](const NamedTensor& other) { return other.name == name; });
+            const bool is_known =
+                std::ranges::any_of(tensors, [&](const NamedTensor& other) { return other.name == name; });
             if (is_known) damaged("two entries of one name");
             tensors.push_back({std::move(name), std::move(tensor)});
         } catch (const UserError& error) {
@@ -152,7 +156,8 @@ std::string write_npz(std::span<const NamedTensor> tensors) {
     for (const NamedTensor& entry : tensors) {
         const std::string name = entry.name + ".npy", content = write_npy(entry.tensor);
         const size_t offset = bytes.size();
-        if (name.size() > 0xFFFF || offset + content.size() > std::numeric_limits<uint32_t>::max() - 1 || tensors.size() > 0xFFFE)
+        if (name.size() > 0xFFFF || offset + content.size() > std::numeric_limits<uint32_t>::max() - 1 ||
+            tensors.size() > 0xFFFE)
             throw UserError("too much data for one .npz file");
         put(bytes, local_signature, 4);
         put_common(bytes, name, content);

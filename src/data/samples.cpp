@@ -98,7 +98,8 @@ public:
 
     Sample match() const {
         Sample sample{raw_.origin, {}, {}};
-        sample.inputs = match_side(raw_.inputs, input_ports_, "input", raw_.by_name ? output_ports_ : std::span<const PortSpec>{});
+        sample.inputs =
+            match_side(raw_.inputs, input_ports_, "input", raw_.by_name ? output_ports_ : std::span<const PortSpec>{});
         for (size_t i = 0; i < input_ports_.size(); ++i) check_input(input_ports_[i], sample.inputs[i]);
         sample.outputs = match_outputs();
         return sample;
@@ -110,23 +111,26 @@ private:
     static bool names(const PortSpec& port, const NamedTensor& tensor) { return port.name == tensor.name; }
 
     static const NamedTensor* find(std::span<const NamedTensor> tensors, const PortSpec& port) {
-        const auto found = std::ranges::find_if(tensors, [&](const NamedTensor& tensor) { return names(port, tensor); });
+        const auto found =
+            std::ranges::find_if(tensors, [&](const NamedTensor& tensor) { return names(port, tensor); });
         return found == tensors.end() ? nullptr : &*found;
     }
     static bool has(std::span<const PortSpec> ports, const NamedTensor& tensor) {
         return std::ranges::any_of(ports, [&](const PortSpec& port) { return names(port, tensor); });
     }
 
-    std::vector<Tensor> match_side(std::span<const NamedTensor> tensors, std::span<const PortSpec> ports, const char* what,
-                                   std::span<const PortSpec> others) const {
-        const bool by_name = raw_.by_name || std::ranges::all_of(tensors, [&](const NamedTensor& tensor) { return has(ports, tensor); });
+    std::vector<Tensor> match_side(std::span<const NamedTensor> tensors, std::span<const PortSpec> ports,
+                                   const char* what, std::span<const PortSpec> others) const {
+        const bool by_name =
+            raw_.by_name || std::ranges::all_of(tensors, [&](const NamedTensor& tensor) { return has(ports, tensor); });
         for (const NamedTensor& tensor : tensors)
             if (by_name && !has(ports, tensor) && !has(others, tensor))
                 fail("\"" + escaped(tensor.name) + "\" is no input or output of the model; its inputs: " +
                      known_names(input_ports_) + "; outputs: " + known_names(output_ports_));
         for (size_t i = 0; by_name && i < tensors.size(); ++i)
             for (size_t j = 0; j < i; ++j)
-                if (tensors[i].name == tensors[j].name) fail("two tensors are named \"" + escaped(tensors[i].name) + "\"");
+                if (tensors[i].name == tensors[j].name)
+                    fail("two tensors are named \"" + escaped(tensors[i].name) + "\"");
         if (!by_name && tensors.size() > ports.size())
             fail(std::to_string(tensors.size()) + " " + what + "s, but the model has " + std::to_string(ports.size()));
         std::vector<Tensor> matched;
@@ -157,7 +161,8 @@ private:
     void check_form(const PortSpec& port, const Tensor& tensor, const char* what) const {
         const std::string place = std::string(what) + " \"" + escaped(port.name) + "\" ";
         if (port.type != ElementType::undefined && tensor.type() != port.type)
-            fail(place + "is " + std::string(to_string(tensor.type())) + ", the model has " + std::string(to_string(port.type)));
+            fail(place + "is " + std::string(to_string(tensor.type())) + ", the model has " +
+                 std::string(to_string(port.type)));
         if (!fits(tensor.shape(), port))
             fail(place + "has shape " + tensor.shape().text() + ", the model has " + dims_text(port));
     }
@@ -222,7 +227,8 @@ std::vector<Sample> load_samples(const std::string& path, std::span<const PortSp
     return samples;
 }
 
-void write_sample(const std::string& folder, std::span<const NamedTensor> inputs, std::span<const NamedTensor> outputs) {
+void write_sample(const std::string& folder, std::span<const NamedTensor> inputs,
+                  std::span<const NamedTensor> outputs) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) throw UserError("cannot make folder " + folder + ": " + error.message());

@@ -48,15 +48,15 @@ Sample match_sample(const RawSample& raw, std::span<const PortSpec> inputs, std:
 std::vector<Sample> load_samples(const std::string& path, std::span<const PortSpec> inputs,
                                  std::span<const PortSpec> outputs);
 
-// Seeded inputs: floats normal, integers 0..7 (legal as token ids and small counts), fixed values as they are. UserError
-// naming the inputs whose shape is not fully known.
+// Seeded inputs: floats normal, integers 0..7 (legal as token ids and small counts), fixed values as they are.
+// UserError naming the inputs whose shape is not fully known.
 std::vector<Sample> generate_samples(std::span<const PortSpec> inputs, int count, uint64_t seed);
 
 // input_i.pb (and output_i.pb) in `folder`, which is made when absent. Names beside the tensors.
 void write_sample(const std::string& folder, std::span<const NamedTensor> inputs, std::span<const NamedTensor> outputs);
 
-// Indices of samples: every third by content hash is held out; equal inputs fall on the same side. With fewer than three
-// different samples nothing is held out.
+// Indices of samples: every third by content hash is held out; equal inputs fall on the same side. With fewer than
+// three different samples nothing is held out.
 struct Split {
     std::vector<size_t> tuning, heldout;
 };

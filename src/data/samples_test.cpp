@@ -81,7 +81,8 @@ TEST_F(Samples, SaysWhatDoesNotFit) {
               "s: \"odd\" is no input or output of the model; its inputs: \"x\", \"ids\"; outputs: \"y\"");
     EXPECT_EQ(error_of({"s", {{"", random_tensor(ElementType::f64, Shape{4, 3}, 1)}, ids_}, {}, false}),
               "s: input \"x\" is f64, the model has f32");
-    EXPECT_EQ(error_of({"s", {{"", floats(Shape{4, 2})}, ids_}, {}, false}), "s: input \"x\" has shape 4x2, the model has ?x3");
+    EXPECT_EQ(error_of({"s", {{"", floats(Shape{4, 2})}, ids_}, {}, false}),
+              "s: input \"x\" has shape 4x2, the model has ?x3");
     EXPECT_EQ(error_of({"s", {x_, x_}, {}, false}), "s: two tensors are named \"x\"");
     EXPECT_EQ(error_of({"s", {x_, ids_}, {y_, y_}, false}), "s: two tensors are named \"y\"");
     NamedTensor bad{"x", Tensor(ElementType::f32, Shape{1, 3})};

@@ -2,9 +2,9 @@
 //
 // Meaning. A node computes its outputs from its inputs as the ONNX operator of its name, domain and opset version does;
 // every value has one producer (a node, a graph input or a constant). Shapes may hold symbols until they are bound; no
-// pass after binding sees a symbol. NaN propagates through Max, Min, Relu and Clip; rounding is to nearest even; integer
-// arithmetic wraps; float arithmetic may be reordered only by passes and kernels whose knob says `reorders`.
-// A Group node stands for its body graph: same inputs, same outputs. The body is its reference and names its origins.
+// pass after binding sees a symbol. NaN propagates through Max, Min, Relu and Clip; rounding is to nearest even;
+// integer arithmetic wraps; float arithmetic may be reordered only by passes and kernels whose knob says `reorders`. A
+// Group node stands for its body graph: same inputs, same outputs. The body is its reference and names its origins.
 // Origins are the names of the ONNX nodes a node came from (the anchor first); rewriting keeps them.
 #pragma once
 
@@ -39,9 +39,9 @@ class Graph;
 struct Value {
     std::string name;  // unique in its graph, never empty
     ElementType type = ElementType::undefined;
-    std::optional<std::vector<Dim>> dims;     // nothing = rank unknown
-    std::optional<Tensor> constant;           // known at build time
-    NodeId producer = no_node;                // no_node for graph inputs and constants
+    std::optional<std::vector<Dim>> dims;  // nothing = rank unknown
+    std::optional<Tensor> constant;        // known at build time
+    NodeId producer = no_node;             // no_node for graph inputs and constants
 
     bool has_static_shape() const;
     Shape shape() const;  // InternalError unless static
@@ -54,16 +54,16 @@ struct Subgraph {
 };
 
 struct Node {
-    std::string op;       // ONNX operator name, or "Group"
-    std::string domain;   // "" = ai.onnx
-    int version = 0;      // opset version of its domain in the file it came from
+    std::string op;                // ONNX operator name, or "Group"
+    std::string domain;            // "" = ai.onnx
+    int version = 0;               // opset version of its domain in the file it came from
     std::vector<ValueId> inputs;   // no_value where absent
     std::vector<ValueId> outputs;  // no_value where unused
     Attributes attributes;
-    std::vector<Subgraph> subgraphs;       // ONNX control flow; values captured by name from the outer graph
-    std::shared_ptr<const Graph> body;     // of a Group
-    std::vector<std::string> origins;      // never empty after import; the first is the anchor
-    bool dead = false;                     // erased; ids stay stable until compact()
+    std::vector<Subgraph> subgraphs;    // ONNX control flow; values captured by name from the outer graph
+    std::shared_ptr<const Graph> body;  // of a Group
+    std::vector<std::string> origins;   // never empty after import; the first is the anchor
+    bool dead = false;                  // erased; ids stay stable until compact()
 };
 
 class Graph {

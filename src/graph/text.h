@@ -1,4 +1,5 @@
-// The text form of a graph: prints and parses back to an equal graph. Tests, witnesses and reproducers are written in it.
+// The text form of a graph: prints and parses back to an equal graph. Tests, witnesses and reproducers are written in
+// it.
 //
 //     graph {
 //       input %x: f32[1,3,8,8]
@@ -14,10 +15,10 @@
 // `_` is an absent input; types after outputs are optional; names with other characters than [A-Za-z0-9_./:-] are
 // quoted; `Name.domain:version(...)`: domain and version may follow the operator name as `com.microsoft/Gelu:1`.
 // A node without @ gets the origin `Op#k` (k counts the nodes of that operator in their graph; inside another node the
-// origin of that node and the branch's name go before it). Without `:version` the operator set is 17 (the newest in which
-// Split and ReduceMean still have their classic form), 1 in other domains. A type without [...] has no known rank.
-// Attribute values: 1, 1.0, "text", [1,2], [1.0,2.0], ["a"], floats[], strings[], f32[2] {1,2}, graph {...}; the body of
-// a Group stands without a name. A sub-graph may read names of the graphs around it. `# ...` is a comment.
+// origin of that node and the branch's name go before it). Without `:version` the operator set is 17 (the newest in
+// which Split and ReduceMean still have their classic form), 1 in other domains. A type without [...] has no known
+// rank. Attribute values: 1, 1.0, "text", [1,2], [1.0,2.0], ["a"], floats[], strings[], f32[2] {1,2}, graph {...}; the
+// body of a Group stands without a name. A sub-graph may read names of the graphs around it. `# ...` is a comment.
 #pragma once
 
 #include <string>

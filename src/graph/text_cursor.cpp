@@ -111,8 +111,8 @@ std::string TextCursor::quoted_string() {
 std::string_view TextCursor::number() {
     skip_blanks();
     size_t end = position_;
-    while (end < text_.size() && (is_letter_or_digit(text_[end]) || text_[end] == '.' || text_[end] == '-' ||
-                                  text_[end] == '+'))
+    while (end < text_.size() &&
+           (is_letter_or_digit(text_[end]) || text_[end] == '.' || text_[end] == '-' || text_[end] == '+'))
         ++end;
     if (end == position_) fail("expected a number");
     const std::string_view found = text_.substr(position_, end - position_);

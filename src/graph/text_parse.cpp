@@ -229,12 +229,13 @@ private:
             }
             std::string name = cursor_.name("an attribute");
             cursor_.expect('=');
-            const bool is_known = node.attributes.has(name) || std::ranges::any_of(node.subgraphs, [&](const Subgraph& sub) {
-                                      return sub.attribute == name;
-                                  });
+            const bool is_known =
+                node.attributes.has(name) ||
+                std::ranges::any_of(node.subgraphs, [&](const Subgraph& sub) { return sub.attribute == name; });
             if (is_known) cursor_.fail_at(at, "attribute " + name + " is given twice");
             if (cursor_.peek_word() == "graph")
-                node.subgraphs.push_back({std::move(name), std::make_shared<Graph>(parse_block(&scope, scope.depth + 1))});
+                node.subgraphs.push_back(
+                    {std::move(name), std::make_shared<Graph>(parse_block(&scope, scope.depth + 1))});
             else
                 node.attributes.set(std::move(name), parse_attribute());
         }

@@ -20,7 +20,8 @@ std::string type_text(const Value& value) {
     std::string text(to_string(value.type));
     if (!value.dims) return text;
     text += '[';
-    for (size_t axis = 0; axis < value.dims->size(); ++axis) text += (axis > 0 ? "," : "") + dim_text((*value.dims)[axis]);
+    for (size_t axis = 0; axis < value.dims->size(); ++axis)
+        text += (axis > 0 ? "," : "") + dim_text((*value.dims)[axis]);
     return text + ']';
 }
 
@@ -96,7 +97,9 @@ private:
                 return list_text("[]", v, [](int64_t x) { return std::to_string(x); });
             }
             std::string operator()(const std::vector<float>& v) const { return list_text("floats[]", v, real_text); }
-            std::string operator()(const std::vector<std::string>& v) const { return list_text("strings[]", v, quoted); }
+            std::string operator()(const std::vector<std::string>& v) const {
+                return list_text("strings[]", v, quoted);
+            }
             std::string operator()(const Tensor& v) const {
                 return headway::type_text(v.type(), v.shape()) + " " + tensor_values_text(v, limit);
             }

@@ -21,10 +21,14 @@ std::string shortest(T value) {
 
 std::string element_text(const Tensor& tensor, int64_t index) {
     switch (tensor.type()) {
-        case ElementType::f64: return shortest(tensor.at(index));
-        case ElementType::i64: return shortest(tensor.data<int64_t>()[static_cast<size_t>(index)]);
-        case ElementType::u64: return shortest(tensor.data<uint64_t>()[static_cast<size_t>(index)]);
-        default: break;
+        case ElementType::f64:
+            return shortest(tensor.at(index));
+        case ElementType::i64:
+            return shortest(tensor.data<int64_t>()[static_cast<size_t>(index)]);
+        case ElementType::u64:
+            return shortest(tensor.data<uint64_t>()[static_cast<size_t>(index)]);
+        default:
+            break;
     }
     if (is_float(tensor.type())) return shortest(static_cast<float>(tensor.at(index)));
     return shortest(static_cast<int64_t>(tensor.at(index)));

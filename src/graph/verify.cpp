@@ -97,9 +97,11 @@ private:
         if (node.origins.empty()) fail(name_of(node) + " has no origin");
         for (ValueId input : node.inputs)
             if (input != no_value) check_read(input, name_of(node));
-        if ((node.op == "Group") != (node.body != nullptr)) fail(name_of(node) + ": a Group, and only a Group, has a body");
+        if ((node.op == "Group") != (node.body != nullptr))
+            fail(name_of(node) + ": a Group, and only a Group, has a body");
         if (node.body) check_group(node);
-        if (stage_ != Stage::imported && !node.subgraphs.empty()) fail(name_of(node) + " has a sub-graph after binding");
+        if (stage_ != Stage::imported && !node.subgraphs.empty())
+            fail(name_of(node) + " has a sub-graph after binding");
         for (const Subgraph& sub : node.subgraphs) {
             if (!sub.graph) fail(name_of(node) + ": sub-graph " + sub.attribute + " is null");
             Verifier(*sub.graph, stage_, this, depth_ + 1).verify();

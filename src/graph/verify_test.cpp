@@ -60,7 +60,8 @@ TEST(Verify, NamesTheBrokenRule) {
     EXPECT_EQ(broken([](Graph& g) { g.value(2).type = ElementType::undefined; }),
               "graph verifier: value \"y\" has no type");
     EXPECT_EQ(broken([](Graph& g) { g.inputs.push_back(0); }), "graph verifier: value \"x\" is a graph input twice");
-    EXPECT_EQ(broken([](Graph& g) { g.inputs.push_back(3); }), "graph verifier: graph input value \"z\" has a producer");
+    EXPECT_EQ(broken([](Graph& g) { g.inputs.push_back(3); }),
+              "graph verifier: graph input value \"z\" has a producer");
 }
 
 TEST(Verify, StagesForbidWhatIsNotThereYet) {
@@ -82,8 +83,9 @@ TEST(Verify, StagesForbidWhatIsNotThereYet) {
 
 TEST(Verify, ChecksTheBodyOfAGroup) {
     const auto failure = [](const std::string& body) {
-        return failure_of(parse_graph("graph { input %x: f32[2] %y: f32[2] = Group(%x) {graph {" + body + "}} output %y }"),
-                          Stage::grouped);
+        return failure_of(
+            parse_graph("graph { input %x: f32[2] %y: f32[2] = Group(%x) {graph {" + body + "}} output %y }"),
+            Stage::grouped);
     };
     EXPECT_NE(failure("input %i: f32[3] output %i").find("differs in type or shape"), std::string::npos);
     EXPECT_NE(failure("const %i: f32[2] = {1,2} output %i").find("other numbers"), std::string::npos);

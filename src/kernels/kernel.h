@@ -55,7 +55,9 @@ public:
     void set(const KnobBase& knob, std::string value) { values_[std::string(knob.name())] = std::move(value); }
     void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
     template <class T>
-    T get(const Knob<T>& knob) const { return knob.at(index(knob)); }
+    T get(const Knob<T>& knob) const {
+        return knob.at(index(knob));
+    }
     const std::map<std::string, std::string, std::less<>>& values() const { return values_; }
     bool operator==(const Choices&) const = default;
 
@@ -91,27 +93,32 @@ public:
     virtual void run(const Args& args, int phase, int64_t begin, int64_t end) const = 0;
 };
 
-// Work of a problem for the roofline: floating-point operations (multiply-add = 2) really executed and bytes touched once.
+// Work of a problem for the roofline: floating-point operations (multiply-add = 2) really executed and bytes touched
+// once.
 struct Work {
     double flops = 0;
     double bytes = 0;
-    double efficiency = 0.5;  // share of the core's peak this kernel reaches when compute bound, as measured by its bench
+    double efficiency =
+        0.5;  // share of the core's peak this kernel reaches when compute bound, as measured by its bench
 };
 
 class Kernel {
 public:
     struct Fields {
-        std::string name;                 // "family.variant.isa", e.g. "conv.winograd4.avx2"
-        std::string algorithm;            // the word that knobs use for it, e.g. "winograd4"
+        std::string name;       // "family.variant.isa", e.g. "conv.winograd4.avx2"
+        std::string algorithm;  // the word that knobs use for it, e.g. "winograd4"
         std::string help;
-        std::vector<std::string> ops;     // anchors it may serve
-        Isa isa = Isa::baseline;          // needs at least this
-        Numerics numerics = Numerics::reorders;  // against the reference; kernels of equal ISA and algorithm agree bit for bit
+        std::vector<std::string> ops;  // anchors it may serve
+        Isa isa = Isa::baseline;       // needs at least this
+        Numerics numerics =
+            Numerics::reorders;  // against the reference; kernels of equal ISA and algorithm agree bit for bit
         std::vector<const KnobBase*> knobs = {};  // read through Choices; part of the step
         std::function<Verdict(const Problem&, const Target&, const Choices&)> supports;
         std::function<Work(const Problem&, const Target&, const Choices&)> work;
         // constants: src tensors at their ONNX positions, nullptr where not constant. Returns the blobs to store.
-        std::function<std::vector<Tensor>(const Problem&, const Target&, const Choices&, std::span<const Tensor* const> constants)> pack = {};
+        std::function<std::vector<Tensor>(const Problem&, const Target&, const Choices&,
+                                          std::span<const Tensor* const> constants)>
+            pack = {};
         std::function<std::unique_ptr<Prepared>(const Problem&, const Target&, const Choices&)> prepare;
         bool in_place = false;  // dst[0] may be the buffer of src[0] or of a same-shaped operand
     };

@@ -13,11 +13,33 @@
 namespace headway {
 
 enum class Opcode : uint8_t {
-    load,       // r[dst] = operand[a]          (a = index of the external operand)
-    imm,        // r[dst] = x
-    add, sub, mul, div, max, min, pow,           // r[dst] = r[a] op r[b]
-    neg, abs, sqrt, reciprocal, exp, log, erf, tanh, sigmoid, relu,  // r[dst] = f(r[a])
-    floor, ceil, round, sin, cos, softplus, gelu, gelu_tanh,
+    load,  // r[dst] = operand[a]          (a = index of the external operand)
+    imm,   // r[dst] = x
+    add,
+    sub,
+    mul,
+    div,
+    max,
+    min,
+    pow,  // r[dst] = r[a] op r[b]
+    neg,
+    abs,
+    sqrt,
+    reciprocal,
+    exp,
+    log,
+    erf,
+    tanh,
+    sigmoid,
+    relu,  // r[dst] = f(r[a])
+    floor,
+    ceil,
+    round,
+    sin,
+    cos,
+    softplus,
+    gelu,
+    gelu_tanh,
     clip,          // min(max(r[a], x), y); NaN stays NaN
     leaky_relu,    // r[a] < 0 ? x * r[a] : r[a]
     hard_sigmoid,  // max(0, min(1, x * r[a] + y))
@@ -43,15 +65,15 @@ struct Instruction {
 
 struct Program {
     std::vector<Instruction> code;
-    int operands = 0;         // external operands read by `load`
-    int registers = 1;        // at most max_registers
+    int operands = 0;                 // external operands read by `load`
+    int registers = 1;                // at most max_registers
     std::vector<uint8_t> results{0};  // register of each dst; epilogues have exactly one
 
     static constexpr int max_registers = 16;
     bool empty() const { return code.empty(); }
     bool operator==(const Program&) const = default;
 
-    std::string text() const;  // one line, "r1=load 0; r0=add r0 r1; r0=clip r0 0 6 -> r0"
+    std::string text() const;                     // one line, "r1=load 0; r0=add r0 r1; r0=clip r0 0 6 -> r0"
     static Program parse(std::string_view text);  // UserError on bad text or broken register rules
 };
 

@@ -118,16 +118,27 @@ int64_t field_number(std::string_view name, std::string_view value, int64_t lowe
 void set_field(Target& target, std::string_view name, std::string_view value) {
     const auto flag = [&] { return field_number(name, value, 0, 1) != 0; };
     const auto cache = [&] { return field_number(name, value, 1, largest_cache); };
-    if (name == "isa") target.isa = isa_from_string(value);
-    else if (name == "vnni") target.avx512_vnni = flag();
-    else if (name == "bf16") target.avx512_bf16 = flag();
-    else if (name == "fp16") target.avx512_fp16 = flag();
-    else if (name == "l1") target.l1_bytes = cache();
-    else if (name == "l2") target.l2_bytes = cache();
-    else if (name == "l3") target.l3_bytes = cache();
-    else if (name == "threads") target.threads = static_cast<int>(field_number(name, value, 1, most_threads));
-    else if (name == "onednn") target.onednn = std::string(value);
-    else throw UserError("target: unknown field '" + escaped(name) + "'; known are isa, vnni, bf16, fp16, l1, l2, l3, threads, onednn");
+    if (name == "isa")
+        target.isa = isa_from_string(value);
+    else if (name == "vnni")
+        target.avx512_vnni = flag();
+    else if (name == "bf16")
+        target.avx512_bf16 = flag();
+    else if (name == "fp16")
+        target.avx512_fp16 = flag();
+    else if (name == "l1")
+        target.l1_bytes = cache();
+    else if (name == "l2")
+        target.l2_bytes = cache();
+    else if (name == "l3")
+        target.l3_bytes = cache();
+    else if (name == "threads")
+        target.threads = static_cast<int>(field_number(name, value, 1, most_threads));
+    else if (name == "onednn")
+        target.onednn = std::string(value);
+    else
+        throw UserError("target: unknown field '" + escaped(name) +
+                        "'; known are isa, vnni, bf16, fp16, l1, l2, l3, threads, onednn");
 }
 
 }  // namespace
@@ -164,19 +175,21 @@ Target Target::parse(std::string_view text) {
         return target;
     }
     std::string flat(text);
-    std::replace_if(flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+    std::replace_if(
+        flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
     for (const std::string& part : split(flat, ' ')) {
         if (part.empty()) continue;
         const size_t equals = part.find('=');
-        if (equals == std::string::npos)
-            throw UserError("target: '" + escaped(part) + "' is not name=value");
+        if (equals == std::string::npos) throw UserError("target: '" + escaped(part) + "' is not name=value");
         set_field(target, std::string_view(part).substr(0, equals), std::string_view(part).substr(equals + 1));
     }
     return target;
 }
 
 std::string Target::text() const {
-    const auto field = [](const char* name, int64_t value) { return std::string(" ") + name + "=" + std::to_string(value); };
+    const auto field = [](const char* name, int64_t value) {
+        return std::string(" ") + name + "=" + std::to_string(value);
+    };
     return "isa=" + std::string(to_string(isa)) + field("vnni", avx512_vnni) + field("bf16", avx512_bf16) +
            field("fp16", avx512_fp16) + field("l1", l1_bytes) + field("l2", l2_bytes) + field("l3", l3_bytes) +
            field("threads", threads) + " onednn=" + onednn;

@@ -19,13 +19,13 @@ struct Target {
     int64_t l1_bytes = 32 << 10;
     int64_t l2_bytes = 512 << 10;
     int64_t l3_bytes = 8 << 20;
-    int threads = 1;                 // ceiling; thread knobs choose within it
-    std::string onednn = "absent";   // provider version, e.g. "2.6.3"
+    int threads = 1;                // ceiling; thread knobs choose within it
+    std::string onednn = "absent";  // provider version, e.g. "2.6.3"
 
-    static Target native();          // what this machine is, threads = affinity and cgroup quota
+    static Target native();  // what this machine is, threads = affinity and cgroup quota
     // "native", "baseline", "avx2", "avx512", or the text of text(). UserError otherwise.
     static Target parse(std::string_view text);
-    std::string text() const;        // "isa=avx2 l1=32768 ... threads=2", one line; parse(text()) is equal
+    std::string text() const;  // "isa=avx2 l1=32768 ... threads=2", one line; parse(text()) is equal
     bool operator==(const Target&) const = default;
 
     // Widest f32 vector, in lanes: 4, 8 or 16.

@@ -4,10 +4,14 @@ namespace headway {
 
 std::string_view to_string(Numerics numerics) {
     switch (numerics) {
-        case Numerics::exact: return "exact";
-        case Numerics::reorders: return "reorders";
-        case Numerics::approximates: return "approximates";
-        case Numerics::reduced: return "reduced";
+        case Numerics::exact:
+            return "exact";
+        case Numerics::reorders:
+            return "reorders";
+        case Numerics::approximates:
+            return "approximates";
+        case Numerics::reduced:
+            return "reduced";
     }
     return "exact";
 }

@@ -94,8 +94,10 @@ public:
 
     // The value by its position in values(); words stay valid as long as the knob.
     T at(int index) const {
-        if constexpr (std::is_same_v<T, int64_t>) return numbers_[static_cast<size_t>(index)];
-        else return values_[static_cast<size_t>(index)];
+        if constexpr (std::is_same_v<T, int64_t>)
+            return numbers_[static_cast<size_t>(index)];
+        else
+            return values_[static_cast<size_t>(index)];
     }
 
 private:

@@ -27,7 +27,8 @@ void check_globs_agree(const std::string& knob, const Sites& sites, std::string_
     const Sites::value_type* first = nullptr;
     for (const Sites::value_type& setting : sites) {
         if (!has_glob_characters(setting.first) || !glob_match(setting.first, name)) continue;
-        if (first == nullptr) first = &setting;
+        if (first == nullptr)
+            first = &setting;
         else if (first->second != setting.second)
             throw UserError("settings " + setting_text(knob, first->first, first->second) + " and " +
                             setting_text(knob, setting.first, setting.second) + " both match site \"" + escaped(name) +

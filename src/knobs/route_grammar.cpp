@@ -45,9 +45,12 @@ private:
     }
     bool skip_to_item() {
         while (more()) {
-            if (next() == '#') skip_comment();
-            else if (is_space(next()) || is_separator(next())) ++at_;
-            else return true;
+            if (next() == '#')
+                skip_comment();
+            else if (is_space(next()) || is_separator(next()))
+                ++at_;
+            else
+                return true;
         }
         return false;
     }

@@ -12,7 +12,8 @@ const Knob<Word> conv_algorithm{{
     .help = "How convolutions are computed. `auto` takes the candidate that the cost model predicts fastest; any other "
             "value forces that algorithm wherever it is legal.",
     .family = "kernel",
-    .values = {"auto", "direct", "rows", "indirect", "im2col", "gemm", "winograd2", "winograd4", "depthwise", "dot", "onednn"},
+    .values = {"auto", "direct", "rows", "indirect", "im2col", "gemm", "winograd2", "winograd4", "depthwise", "dot",
+               "onednn"},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "conv_chain",
@@ -20,8 +21,9 @@ const Knob<Word> conv_algorithm{{
 
 const Knob<Word> deconv_algorithm{{
     .name = "deconv.algorithm",
-    .help = "How ConvTranspose is computed: one product per position of a kernel that tiles the output, or a product whose "
-            "columns are added into place.",
+    .help =
+        "How ConvTranspose is computed: one product per position of a kernel that tiles the output, or a product whose "
+        "columns are added into place.",
     .family = "kernel",
     .values = {"auto", "subpixel", "col2im"},
     .numerics = Numerics::reorders,
@@ -120,8 +122,8 @@ Verdict above_thresholds(const Kernel& kernel, const Problem& problem, const Rou
         const int64_t rows = dst[dst.rank() - 2];
         const int64_t most = route.get(gemv_max_rows, origins);
         if (rows > most)
-            return Verdict::no(Reason::threshold, std::to_string(rows) + " rows (matmul.gemv_max_rows " +
-                                                      std::to_string(most) + ")");
+            return Verdict::no(Reason::threshold,
+                               std::to_string(rows) + " rows (matmul.gemv_max_rows " + std::to_string(most) + ")");
     }
     return Verdict::yes();
 }

@@ -146,8 +146,8 @@ std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Ta
     return forms;
 }
 
-Form cheapest_form(const Problem& problem, const std::vector<std::string>& origins, const Route& route, const Target& target,
-                   const Registry<Kernel>& kernels) {
+Form cheapest_form(const Problem& problem, const std::vector<std::string>& origins, const Route& route,
+                   const Target& target, const Registry<Kernel>& kernels) {
     Form best;
     for (const Kernel* kernel : kernels) {
         if (!serves(*kernel, problem.op) || !allowed_isa(kernel->fields().isa, route)) continue;

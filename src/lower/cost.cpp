@@ -9,8 +9,8 @@ namespace {
 // ratios between candidates matter; the absolute scale enters through threads.min_task_us.
 constexpr double cycles_per_us = 3000;
 constexpr double flops_per_cycle_and_lane = 4;
-// Streaming bandwidth of one core in bytes per microsecond by where the data fit (measured on Zen 4: L2 100, L3 57, DRAM 25
-// GB/s; a kernel that also computes gets somewhat less).
+// Streaming bandwidth of one core in bytes per microsecond by where the data fit (measured on Zen 4: L2 100, L3 57,
+// DRAM 25 GB/s; a kernel that also computes gets somewhat less).
 constexpr double l2_bandwidth = 60e3, l3_bandwidth = 40e3, memory_bandwidth = 18e3;
 // Entering a step: claiming tiles, loading arguments.
 constexpr double step_us = 0.2;

@@ -27,8 +27,10 @@ public:
     Plan run(const std::vector<Chosen>& sites) {
         for (size_t k = 0; k < graph_.inputs.size(); ++k) add_input(static_cast<int64_t>(k));
         for (const Chosen& chosen : sites) {
-            if (chosen.pick < 0) add_view(chosen);
-            else add_step(chosen);
+            if (chosen.pick < 0)
+                add_view(chosen);
+            else
+                add_step(chosen);
         }
         for (size_t k = 0; k < graph_.outputs.size(); ++k) add_output(static_cast<int64_t>(k));
         return std::move(plan_);

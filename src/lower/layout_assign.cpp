@@ -13,7 +13,8 @@ using Word = std::string_view;
 
 const Knob<Word> layout_assign{{
     .name = "layout.assign",
-    .help = "Memory layout of image-like tensors. `auto` weighs kernels and reorders by predicted time; the others take that "
+    .help = "Memory layout of image-like tensors. `auto` weighs kernels and reorders by predicted time; the others "
+            "take that "
             "layout wherever a kernel supports it.",
     .family = "layout",
     .values = {"auto", "nhwc", "plain", "blocked"},
@@ -43,7 +44,8 @@ const Knob<int64_t> reorder_price{{
 
 const Knob<int64_t> layout_sweeps{{
     .name = "layout.sweeps",
-    .help = "How often the assignment is repeated with what consumers wanted the last time; 1 = greedy from the inputs on.",
+    .help =
+        "How often the assignment is repeated with what consumers wanted the last time; 1 = greedy from the inputs on.",
     .family = "layout",
     .values = {3, 1, 2},
     .numerics = Numerics::reorders,
@@ -91,16 +93,17 @@ private:
 
     double reorder_us(ValueId id, Layout layout) {
         if (graph_.is_constant(id) || has(id, layout)) return 0;
-        return price_ * copy_us(static_cast<double>(TensorDesc{graph_.value(id).type, shape(id), layout}.bytes()), target_,
-                                route_);
+        return price_ * copy_us(static_cast<double>(TensorDesc{graph_.value(id).type, shape(id), layout}.bytes()),
+                                target_, route_);
     }
 
     double unwanted_us(ValueId id, Layout layout) const {
         const auto wanted = wants_.find(id);
         if (wanted == wants_.end() || wanted->second.empty()) return 0;
-        if (std::ranges::any_of(wanted->second, [&](Layout want) { return same_bytes(shape(id), want, layout); })) return 0;
-        return price_ * copy_us(static_cast<double>(TensorDesc{graph_.value(id).type, shape(id), layout}.bytes()), target_,
-                                route_);
+        if (std::ranges::any_of(wanted->second, [&](Layout want) { return same_bytes(shape(id), want, layout); }))
+            return 0;
+        return price_ * copy_us(static_cast<double>(TensorDesc{graph_.value(id).type, shape(id), layout}.bytes()),
+                                target_, route_);
     }
 
     bool take_view(Chosen& chosen) {
@@ -128,7 +131,8 @@ private:
     double total_us(const Chosen& chosen, const Form& form) {
         double us = form.us;
         for (size_t k = 0; k < chosen.site.src.size(); ++k)
-            if (form.problem.src[k] && !form.problem.constant[k]) us += reorder_us(chosen.site.src[k], form.problem.src[k]->layout);
+            if (form.problem.src[k] && !form.problem.constant[k])
+                us += reorder_us(chosen.site.src[k], form.problem.src[k]->layout);
         for (size_t k = 0; k < chosen.site.operands.size(); ++k)
             us += reorder_us(chosen.site.operands[k], form.problem.operands[k].layout);
         for (size_t k = 0; k < chosen.site.dst.size(); ++k)
@@ -141,7 +145,8 @@ private:
         const Layout layout = form.problem.dst.front().layout;
         const Word policy = route_.get(layout_assign, chosen.site.origins);
         const Word block = route_.get(layout_block);
-        if (channel_block(layout) != 1 && block != "any" && std::to_string(channel_block(layout)) != block) return false;
+        if (channel_block(layout) != 1 && block != "any" && std::to_string(channel_block(layout)) != block)
+            return false;
         if (policy == "nhwc") return layout == Layout::nhwc;
         if (policy == "plain") return layout == Layout::plain;
         if (policy == "blocked") return channel_block(layout) != 1;
@@ -167,7 +172,8 @@ private:
         };
         for (size_t k = 0; k < chosen.site.src.size(); ++k)
             if (problem.src[k] && !problem.constant[k]) need(chosen.site.src[k], problem.src[k]->layout);
-        for (size_t k = 0; k < chosen.site.operands.size(); ++k) need(chosen.site.operands[k], problem.operands[k].layout);
+        for (size_t k = 0; k < chosen.site.operands.size(); ++k)
+            need(chosen.site.operands[k], problem.operands[k].layout);
         for (size_t k = 0; k < chosen.site.dst.size(); ++k)
             if (chosen.site.dst[k] != no_value) available_[chosen.site.dst[k]] = {problem.dst[k].layout};
     }

@@ -13,8 +13,8 @@ namespace headway {
 
 struct Chosen {
     LowerSite site;
-    std::vector<Form> forms;   // legal ones, cheapest first; empty only for sites that are always views
-    int pick = -1;             // index into forms, or -1: a view
+    std::vector<Form> forms;  // legal ones, cheapest first; empty only for sites that are always views
+    int pick = -1;            // index into forms, or -1: a view
     Layout view_src = Layout::plain, view_dst = Layout::plain;  // of a view
     std::vector<Decision> refusals;
 };

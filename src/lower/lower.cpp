@@ -33,7 +33,8 @@ void add_entries(Graph& graph, const LowerSite& site, const Route& route, const 
     }
     if (site.problem.epilogue.empty() || site.problem.op == "Pointwise") fail_no_kernel(site, chosen.refusals);
     chosen.refusals.push_back({"lower", site.origins.front(), "one step for the whole group", false,
-                               Verdict::no(Reason::epilogue, "no kernel takes the anchor with its epilogue: split"), 0});
+                               Verdict::no(Reason::epilogue, "no kernel takes the anchor with its epilogue: split"),
+                               0});
     std::vector<Decision> refusals = std::move(chosen.refusals);
     for (const LowerSite& half : split_site(graph, site)) add_entries(graph, half, route, target, kernels, entries);
     entries.back().refusals.insert(entries.back().refusals.begin(), refusals.begin(), refusals.end());
@@ -55,10 +56,11 @@ void write_ledger(const std::vector<Chosen>& entries, std::vector<Decision>& led
         for (const Form& form : entry.forms) {
             // The cheapest form of a kernel in a layout speaks for it.
             if (!told.insert(name(form)).second) continue;
-            ledger.push_back({"lower", site, name(form), false,
-                              Verdict::no(Reason::cost, fmt::format("predicted {:.1f} us against {:.1f} us, reorders apart",
-                                                                    form.us, won.us)),
-                              form.us});
+            ledger.push_back(
+                {"lower", site, name(form), false,
+                 Verdict::no(Reason::cost,
+                             fmt::format("predicted {:.1f} us against {:.1f} us, reorders apart", form.us, won.us)),
+                 form.us});
         }
         ledger.insert(ledger.end(), entry.refusals.begin(), entry.refusals.end());
     }
@@ -66,8 +68,8 @@ void write_ledger(const std::vector<Chosen>& entries, std::vector<Decision>& led
 
 }  // namespace
 
-Plan lower(const Graph& graph, const Route& route, const Target& target,
-           const Registry<Kernel>& kernels, std::vector<Decision>& ledger) {
+Plan lower(const Graph& graph, const Route& route, const Target& target, const Registry<Kernel>& kernels,
+           std::vector<Decision>& ledger) {
     Graph working = graph;
     std::vector<Chosen> entries;
     for (NodeId id : scheduled_order(graph, route)) {

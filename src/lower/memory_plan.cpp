@@ -20,7 +20,8 @@ const Knob<Word> memory_in_place{{
 
 const Knob<Word> memory_plan{{
     .name = "memory.plan",
-    .help = "How arena offsets are given: `best_fit` puts large buffers first into the smallest gap, `first_fit` goes in the "
+    .help = "How arena offsets are given: `best_fit` puts large buffers first into the smallest gap, `first_fit` goes "
+            "in the "
             "order of execution, `none` never shares bytes.",
     .family = "memory",
     .values = {"best_fit", "first_fit", "none"},
@@ -191,7 +192,8 @@ void place_memory(Plan& plan, const Route& route, const Registry<Kernel>& kernel
     if (how == "best_fit") std::ranges::stable_sort(lives, std::greater<>(), &Life::bytes);
     std::vector<Placed> placed;
     for (const Life& life : lives) {
-        const int64_t bytes = round_up(std::max<int64_t>(life.bytes, 1) + route.get(memory_stagger), route.get(memory_align));
+        const int64_t bytes =
+            round_up(std::max<int64_t>(life.bytes, 1) + route.get(memory_stagger), route.get(memory_align));
         const int64_t offset = how == "none" ? plan.arena_bytes : find_offset(placed, life, bytes, how == "best_fit");
         plan.buffers[static_cast<size_t>(life.buffer)].index = offset;
         placed.push_back({offset, offset + bytes, life.first, life.last});

@@ -9,7 +9,8 @@ namespace {
 
 const Knob<std::string_view> schedule_order{{
     .name = "schedule.order",
-    .help = "Order of steps: as in the file, each branch to its end before the next, or whatever keeps the least memory alive.",
+    .help = "Order of steps: as in the file, each branch to its end before the next, or whatever keeps the least "
+            "memory alive.",
     .family = "thread",
     .values = {"file", "depth_first", "min_memory"},
     .witness = "two_branches",
@@ -72,9 +73,8 @@ std::vector<NodeId> min_memory(const Graph& graph) {
         return bytes;
     };
     while (!ready.empty()) {
-        const auto best = std::ranges::min_element(ready, [&](NodeId a, NodeId b) {
-            return std::pair(growth(a), a) < std::pair(growth(b), b);
-        });
+        const auto best = std::ranges::min_element(
+            ready, [&](NodeId a, NodeId b) { return std::pair(growth(a), a) < std::pair(growth(b), b); });
         const NodeId id = *best;
         ready.erase(best);
         order.push_back(id);

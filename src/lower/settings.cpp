@@ -34,7 +34,8 @@ const Knob<int64_t> spin_us{{
 
 const Knob<int64_t> tasks_per_thread{{
     .name = "threads.tasks_per_thread",
-    .help = "Pieces into which a step is cut for each thread: more pieces balance better, fewer touch fewer cache lines twice.",
+    .help = "Pieces into which a step is cut for each thread: more pieces balance better, fewer touch fewer cache "
+            "lines twice.",
     .family = "thread",
     .values = {3, 1, 2, 8},
     .witness = "conv_chain",
@@ -50,8 +51,9 @@ const Knob<Word> threads_pin{{
 
 const Knob<Word> flush_to_zero{{
     .name = "format.flush_to_zero",
-    .help = "Whether subnormal numbers count as zero while the engine runs; trained weights that hold some run many times "
-            "slower without.",
+    .help =
+        "Whether subnormal numbers count as zero while the engine runs; trained weights that hold some run many times "
+        "slower without.",
     .family = "format",
     .values = {"on", "off"},
     .numerics = Numerics::approximates,
@@ -60,7 +62,8 @@ const Knob<Word> flush_to_zero{{
 
 const Knob<Word> weight_pages{{
     .name = "memory.weight_pages",
-    .help = "Where constants lie: huge pages where the kernel grants them, small pages, or the engine file's own mapping.",
+    .help =
+        "Where constants lie: huge pages where the kernel grants them, small pages, or the engine file's own mapping.",
     .family = "memory",
     .values = {"thp", "4k", "mapped"},
     .witness = "conv_chain",

@@ -20,12 +20,12 @@ struct LowerSite {
     NodeId view_of = no_node;
 };
 
-// The problem of a live node. Elementwise f32 nodes without a Group become Pointwise problems of one instruction, so that
-// there is one way to run them. Constants of a Group's body become constants of `graph`.
+// The problem of a live node. Elementwise f32 nodes without a Group become Pointwise problems of one instruction, so
+// that there is one way to run them. Constants of a Group's body become constants of `graph`.
 LowerSite make_site(Graph& graph, NodeId id);
 
-// The two halves of a site with an epilogue that no kernel takes whole: the anchor alone, writing a new value of `graph`,
-// and a Pointwise site that reads it.
+// The two halves of a site with an epilogue that no kernel takes whole: the anchor alone, writing a new value of
+// `graph`, and a Pointwise site that reads it.
 std::vector<LowerSite> split_site(Graph& graph, const LowerSite& site);
 
 }  // namespace headway

@@ -93,7 +93,8 @@ std::optional<Layout> regrouped(const Shape& src, Layout layout, const Shape& ds
 std::optional<Layout> view_layout(const Node& node, const Shape& src, Layout layout, const Shape& dst) {
     if (!node.domain.empty()) return std::nullopt;
     if (node.op == "Identity") return layout;
-    const bool regroups = node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
+    const bool regroups =
+        node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
     if (!regroups && node.op != "Transpose") return std::nullopt;
     if (channel_block(layout) != 1) return std::nullopt;
     if (std::ranges::find(src.dims(), 0) != src.dims().end()) return std::nullopt;

@@ -22,7 +22,8 @@ std::vector<Look> fitting_looks(const ConfirmRules& rules, int finalist, int aff
     for (const Look& look : rules.looks) {
         if (look.visits <= affordable && smallest_sign_flip_p(look.visits) <= level * look.share)
             fitting.push_back(look);
-        else left_over += look.share;
+        else
+            left_over += look.share;
     }
     if (!fitting.empty()) fitting.back().share += left_over;
     return fitting;

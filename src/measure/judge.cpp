@@ -23,9 +23,12 @@ Comparison compare_fixed(std::span<const double> log_speedups, double margin, do
     }
     std::vector<double> slowdowns;
     for (const double value : log_speedups) slowdowns.push_back(-value);
-    if (sign_flip_p(log_speedups, Tail::greater, margin) <= alpha / 2) result.finding = Finding::faster;
-    else if (sign_flip_p(slowdowns, Tail::greater, margin) <= alpha / 2) result.finding = Finding::slower;
-    else result.why = Why::resolution;
+    if (sign_flip_p(log_speedups, Tail::greater, margin) <= alpha / 2)
+        result.finding = Finding::faster;
+    else if (sign_flip_p(slowdowns, Tail::greater, margin) <= alpha / 2)
+        result.finding = Finding::slower;
+    else
+        result.why = Why::resolution;
     return result;
 }
 

@@ -28,8 +28,10 @@ int open_in(const std::string& folder, int& error) {
     if (file < 0 && errno == ENOENT) {
         file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
         // whatever the umask; a failure only means that other users cannot take the lock
-        if (file >= 0) static_cast<void>(::fchmod(file, 0666));
-        else if (errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (file >= 0)
+            static_cast<void>(::fchmod(file, 0666));
+        else if (errno == EEXIST)
+            file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     }
     if (file < 0 && errno == EACCES) file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     error = errno;

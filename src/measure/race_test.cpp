@@ -100,8 +100,10 @@ TEST(Race, SurvivesCrashesAndLostVisits) {
     Race race(5, {}, 1);
     for (const Heat& heat : race.next_wave())
         for (const int candidate : heat) {
-            if (candidate == 2) race.withdraw(2);
-            else if (candidate != 3) race.record(candidate, 0.01 * candidate);
+            if (candidate == 2)
+                race.withdraw(2);
+            else if (candidate != 3)
+                race.record(candidate, 0.01 * candidate);
         }
     for (auto wave = race.next_wave(); !wave.empty(); wave = race.next_wave())
         for (const Heat& heat : wave)

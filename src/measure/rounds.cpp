@@ -15,8 +15,10 @@ std::vector<RoundOrder> round_orders(int engines, int rounds, Rng& rng) {
     RoundOrder order(static_cast<size_t>(engines));
     std::iota(order.begin(), order.end(), 0);
     for (int round = 0; round < rounds; ++round) {
-        if (round % engines == 0) rng.shuffle(std::span(order));
-        else std::rotate(order.begin(), order.begin() + 1, order.end());
+        if (round % engines == 0)
+            rng.shuffle(std::span(order));
+        else
+            std::rotate(order.begin(), order.begin() + 1, order.end());
         orders.push_back(order);
     }
     return orders;

@@ -53,7 +53,9 @@ std::string attribute_message(const std::string& name, const AttributeValue& val
         int operator()(int64_t v) const { return writer.add_int64(3, v), 2; }
         int operator()(float v) const { return writer.add_float(2, v), 1; }
         int operator()(const std::string& v) const { return writer.add_bytes(4, v), 3; }
-        int operator()(const std::vector<int64_t>& v) const { return writer.add_packed_int64(8, v.begin(), v.end()), 7; }
+        int operator()(const std::vector<int64_t>& v) const {
+            return writer.add_packed_int64(8, v.begin(), v.end()), 7;
+        }
         int operator()(const std::vector<float>& v) const { return writer.add_packed_float(7, v.begin(), v.end()), 6; }
         int operator()(const std::vector<std::string>& v) const {
             for (const std::string& text : v) writer.add_bytes(9, text);

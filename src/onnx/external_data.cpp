@@ -10,8 +10,8 @@ ExternalData::Bytes ModelFolder::load(const std::string& location, int64_t offse
     if (!file) file = std::make_shared<MappedFile>(open_confined(folder_, location), location);
     const auto available = static_cast<int64_t>(file->bytes().size());
     if (offset > available || size > available - offset)
-        throw UserError("external data: " + std::to_string(size) + " bytes at " + std::to_string(offset) + " lie outside \"" +
-                        escaped(location) + "\" of " + std::to_string(available) + " bytes");
+        throw UserError("external data: " + std::to_string(size) + " bytes at " + std::to_string(offset) +
+                        " lie outside \"" + escaped(location) + "\" of " + std::to_string(available) + " bytes");
     return {file->bytes().subspan(static_cast<size_t>(offset), static_cast<size_t>(size)), file};
 }
 

@@ -59,8 +59,8 @@ void refuse_unsupported(const ImportState& state, bool has_functions) {
     throw Unsupported(message);
 }
 
-OnnxModel import_bytes(const std::shared_ptr<const MappedFile>& file, const std::string& folder, const Registry<Op>& ops,
-                       const ImportOptions& options) {
+OnnxModel import_bytes(const std::shared_ptr<const MappedFile>& file, const std::string& folder,
+                       const Registry<Op>& ops, const ImportOptions& options) {
     const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
     if (bytes.empty()) throw UserError("the file is empty");
     const proto::Model header = proto::read_model(bytes);

@@ -1,10 +1,11 @@
-// ONNX file -> Graph. The file is untrusted: every fault is one UserError (Unsupported when the file is sound but beyond
-// us) that names the node, value or tensor; nothing is allocated that the file's own length does not bound.
+// ONNX file -> Graph. The file is untrusted: every fault is one UserError (Unsupported when the file is sound but
+// beyond us) that names the node, value or tensor; nothing is allocated that the file's own length does not bound.
 //
 // What the graph holds afterwards:
 // - Initialisers are constants, as views on the mapped file where their alignment allows. Those that nothing reads are
 //   left out. Constant nodes are constants.
-// - An initialiser that is also declared as an input is a constant too, whatever the IR version: many exporters list all
+// - An initialiser that is also declared as an input is a constant too, whatever the IR version: many exporters list
+// all
 //   weights. From IR 4 on such an input has a default that a caller may replace; name it in `fed_inputs`, and it is an
 //   input (the default is dropped). `defaulted_inputs` lists the candidates.
 // - Declared types and shapes are kept for inputs and outputs of the model. Of inner values only the element type is

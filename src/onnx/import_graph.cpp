@@ -64,7 +64,8 @@ private:
         for (const std::string_view message : file_.initializers) {
             const std::string name = tensor_proto_name(message);
             if (name.empty()) throw UserError("an initialiser without a name");
-            if (!initializers_.emplace(name, message).second) throw UserError("two initialisers are named " + shown(name));
+            if (!initializers_.emplace(name, message).second)
+                throw UserError("two initialisers are named " + shown(name));
         }
     }
 
@@ -130,7 +131,8 @@ private:
                 const ValueId id = define(name, "an output");
                 producers_.resize(static_cast<size_t>(id) + 1, no_index);
                 producers_[static_cast<size_t>(id)] = index;
-                if (const auto type = inner_types_.find(name); type != inner_types_.end()) graph_.value(id).type = type->second;
+                if (const auto type = inner_types_.find(name); type != inner_types_.end())
+                    graph_.value(id).type = type->second;
                 outputs_.back().push_back(id);
             }
             if (is_constant) define_constant(node, outputs_.back());
@@ -155,7 +157,8 @@ private:
         using proto::AttributeType;
         if (attribute.name == "value" && attribute.type == AttributeType::tensor)
             return read_tensor_proto(attribute.tensor, state_.owner, &state_.external).tensor;
-        if (attribute.name == "value_float" && attribute.type == AttributeType::real) return Tensor::scalar(attribute.real);
+        if (attribute.name == "value_float" && attribute.type == AttributeType::real)
+            return Tensor::scalar(attribute.real);
         if (attribute.name == "value_int" && attribute.type == AttributeType::integer)
             return Tensor::scalar(attribute.integer);
         if (attribute.name == "value_floats" && attribute.type == AttributeType::reals)
@@ -171,9 +174,8 @@ private:
         if (const auto found = names_.find(name); found != names_.end()) return found->second;
         if (const auto found = initializers_.find(name); found != initializers_.end()) {
             const ValueId id = define(name, "an initialiser");
-            placed("initialiser " + shown(name), [&] {
-                set_constant(id, read_tensor_proto(found->second, state_.owner, &state_.external).tensor);
-            });
+            placed("initialiser " + shown(name),
+                   [&] { set_constant(id, read_tensor_proto(found->second, state_.owner, &state_.external).tensor); });
             return id;
         }
         const ValueId outside = outer_ == nullptr ? no_value : outer_->capture(name);
@@ -231,29 +233,35 @@ private:
     void add_attribute(const proto::Attribute& from, Node& node) {
         using proto::AttributeType;
         std::string name(from.name);
-        const bool is_known = node.attributes.has(name) || std::ranges::any_of(node.subgraphs, [&](const Subgraph& sub) {
-                                  return sub.attribute == name;
-                              });
+        const bool is_known =
+            node.attributes.has(name) ||
+            std::ranges::any_of(node.subgraphs, [&](const Subgraph& sub) { return sub.attribute == name; });
         if (is_known) throw UserError("attribute " + shown(name) + " is given twice");
         const auto set = [&](AttributeValue value) { node.attributes.set(std::move(name), std::move(value)); };
         switch (from.type) {
-            case AttributeType::real: return set(from.real);
-            case AttributeType::integer: return set(from.integer);
-            case AttributeType::text: return set(std::string(from.text));
-            case AttributeType::reals: return set(from.reals);
-            case AttributeType::integers: return set(from.integers);
-            case AttributeType::texts: return set(std::vector<std::string>(from.texts.begin(), from.texts.end()));
+            case AttributeType::real:
+                return set(from.real);
+            case AttributeType::integer:
+                return set(from.integer);
+            case AttributeType::text:
+                return set(std::string(from.text));
+            case AttributeType::reals:
+                return set(from.reals);
+            case AttributeType::integers:
+                return set(from.integers);
+            case AttributeType::texts:
+                return set(std::vector<std::string>(from.texts.begin(), from.texts.end()));
             case AttributeType::tensor:
-                return placed("attribute " + shown(from.name), [&] {
-                    set(read_tensor_proto(from.tensor, state_.owner, &state_.external).tensor);
-                });
+                return placed("attribute " + shown(from.name),
+                              [&] { set(read_tensor_proto(from.tensor, state_.owner, &state_.external).tensor); });
             case AttributeType::graph: {
                 GraphReader inner(state_, this, node.origins[0] + "/" + name + "/");
                 Graph graph = inner.read(from.graph);
                 node.subgraphs.push_back({std::move(name), std::make_shared<Graph>(std::move(graph))});
                 return;
             }
-            case AttributeType::undefined: break;
+            case AttributeType::undefined:
+                break;
         }
         throw UserError("attribute " + shown(name) + " has no value");
     }
@@ -310,16 +318,18 @@ private:
     std::unordered_map<std::string, std::string_view> initializers_;
     std::unordered_map<std::string, ValueId> names_;
     std::unordered_map<std::string_view, ElementType> inner_types_;
-    std::vector<std::string> origins_;          // by node index in the file, as are the next two
+    std::vector<std::string> origins_;  // by node index in the file, as are the next two
     std::vector<bool> is_constant_;
     std::vector<std::vector<ValueId>> outputs_;
-    std::vector<size_t> producers_;             // node index by value
+    std::vector<size_t> producers_;  // node index by value
     std::map<size_t, Pending> pending_;
-    std::vector<ValueId> captured_;             // by the sub-graphs of the node that is being read
+    std::vector<ValueId> captured_;  // by the sub-graphs of the node that is being read
 };
 
 }  // namespace
 
-Graph import_graph(std::string_view message, ImportState& state) { return GraphReader(state, nullptr, "").read(message); }
+Graph import_graph(std::string_view message, ImportState& state) {
+    return GraphReader(state, nullptr, "").read(message);
+}
 
 }  // namespace headway

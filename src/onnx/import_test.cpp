@@ -267,23 +267,30 @@ TEST_F(Import, SaysWhatIsWrongWithAGraph) {
         return error_of(parts.bytes());
     };
     EXPECT_EQ(error([](ModelParts&) {}), "");
-    EXPECT_EQ(error([](ModelParts& m) { m.nodes = {node("Add", {"x", "z"}, {"y"}, "n")}; }),
+    EXPECT_EQ(error([](ModelParts& m) {
+                  m.nodes = {node("Add", {"x", "z"}, {"y"}, "n")};
+              }),
               "node \"n\" (Add): it reads \"z\", which nothing produces");
     EXPECT_EQ(error([](ModelParts& m) { m.outputs = {value_info("q")}; }),
               "the graph's outputs name \"q\", which nothing produces");
     EXPECT_EQ(error([](ModelParts& m) { m.outputs = {}; }), "the model has no outputs");
     EXPECT_EQ(error([](ModelParts& m) { m.nodes.push_back(node("Neg", {"x"}, {"y"}, "again")); }),
               "node \"again\" (Neg): value \"y\" is defined twice");
-    EXPECT_EQ(error([](ModelParts& m) {
-                  m.nodes = {node("Add", {"x", "b"}, {"a"}, "p"), node("Neg", {"a"}, {"b"}, "q"), node("Neg", {"b"}, {"y"})};
-              }),
-              "node \"p\" (Add) stands on or behind a cycle");
+    EXPECT_EQ(
+        error([](ModelParts& m) {
+            m.nodes = {node("Add", {"x", "b"}, {"a"}, "p"), node("Neg", {"a"}, {"b"}, "q"), node("Neg", {"b"}, {"y"})};
+        }),
+        "node \"p\" (Add) stands on or behind a cycle");
     EXPECT_EQ(error([](ModelParts& m) { m.inputs.push_back(value_info("x")); }), "value \"x\" is defined twice");
     EXPECT_EQ(error([](ModelParts& m) { m.opsets = {}; }),
               "node \"Neg#0\" (Neg): the model imports no operator set of domain \"\"");
-    EXPECT_EQ(error([](ModelParts& m) { m.opsets = {{"", 99}}; }),
+    EXPECT_EQ(error([](ModelParts& m) {
+                  m.opsets = {{"", 99}};
+              }),
               "operator set 99 is newer than 27, the newest that is handled");
-    EXPECT_EQ(error([](ModelParts& m) { m.opsets = {{"", 13}, {"ai.onnx", 12}}; }),
+    EXPECT_EQ(error([](ModelParts& m) {
+                  m.opsets = {{"", 13}, {"ai.onnx", 12}};
+              }),
               "two versions of the operator set of domain \"\"");
     EXPECT_EQ(error([](ModelParts& m) { m.inputs = {value_info("x", 999)}; }),
               "value \"x\": element type number 999 is not handled");
@@ -326,11 +333,16 @@ TEST_F(Import, TensorsMustFitTheirShapeExactly) {
     };
     EXPECT_EQ(error([](pbf_writer& w) { w.add_int64(1, 2), w.add_int32(2, 1), w.add_bytes(9, "1234567"); }),
               "node \"Add#0\" (Add): initialiser \"w\": 7 bytes of raw data for a tensor of shape 2 and type f32");
-    EXPECT_NE(error([](pbf_writer& w) { w.add_int64(1, 2), w.add_int32(2, 1), w.add_float(4, 1); })
-                  .find("1 values for a tensor of shape 2"),
+    EXPECT_NE(error([](pbf_writer& w) {
+                  w.add_int64(1, 2), w.add_int32(2, 1), w.add_float(4, 1);
+              }).find("1 values for a tensor of shape 2"),
               std::string::npos);
-    EXPECT_EQ(error([](pbf_writer& w) { w.add_int64(1, 2), w.add_int32(2, 3), w.add_int32(5, -128), w.add_int32(5, 127); }), "");
-    EXPECT_NE(error([](pbf_writer& w) { w.add_int64(1, 1), w.add_int32(2, 3), w.add_int32(5, 128); }).find("128 does not fit"),
+    EXPECT_EQ(
+        error([](pbf_writer& w) { w.add_int64(1, 2), w.add_int32(2, 3), w.add_int32(5, -128), w.add_int32(5, 127); }),
+        "");
+    EXPECT_NE(error([](pbf_writer& w) {
+                  w.add_int64(1, 1), w.add_int32(2, 3), w.add_int32(5, 128);
+              }).find("128 does not fit"),
               std::string::npos);
     EXPECT_NE(error([](pbf_writer& w) { w.add_int64(1, -2), w.add_int32(2, 1); }).find("negative"), std::string::npos);
     EXPECT_NE(error([](pbf_writer& w) {
@@ -344,8 +356,9 @@ TEST_F(Import, TensorsMustFitTheirShapeExactly) {
               std::string::npos);
     EXPECT_NE(error([](pbf_writer& w) { w.add_int32(2, 17), w.add_bytes(9, "x"); }).find("element type number 17"),
               std::string::npos);
-    EXPECT_NE(error([](pbf_writer& w) { w.add_int64(1, 1), w.add_int32(2, 9), w.add_bytes(9, "\x02"); }).find("boolean"),
-              std::string::npos);
+    EXPECT_NE(
+        error([](pbf_writer& w) { w.add_int64(1, 1), w.add_int32(2, 9), w.add_bytes(9, "\x02"); }).find("boolean"),
+        std::string::npos);
 }
 
 TEST_F(Import, DeepBranchesAreRefused) {
@@ -432,7 +445,8 @@ TEST_F(Import, GroupsAreExportedAsTheirBodies) {
         output %y
         output %z
         output %p
-    })")).graph;
+    })"))
+                            .graph;
     EXPECT_EQ(graph.node_count(), 4);
     EXPECT_EQ(graph.node(0).op, "Add");
     EXPECT_EQ(graph.value(graph.outputs[0]).name, "y");

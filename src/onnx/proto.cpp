@@ -82,12 +82,16 @@ void read_tensor_type(std::string_view bytes, ValueInfo& info, int64_t& budget) 
 void read_type(std::string_view bytes, ValueInfo& info, int64_t& budget) {
     for (Wire wire(bytes); wire.next();) {
         switch (wire.tag()) {
-            case 1: read_tensor_type(wire.bytes(), info, budget); break;
+            case 1:
+                read_tensor_type(wire.bytes(), info, budget);
+                break;
             case 4:
             case 5:
             case 8:
-            case 9: throw Unsupported("sequence, map, sparse and optional values are not handled");
-            default: wire.skip();
+            case 9:
+                throw Unsupported("sequence, map, sparse and optional values are not handled");
+            default:
+                wire.skip();
         }
     }
 }
@@ -110,18 +114,37 @@ ValueInfo read_value_info(std::string_view bytes, int64_t& budget) {
 
 void read_attribute_field(Wire& wire, Attribute& attribute, AttributeType& seen) {
     switch (wire.tag()) {
-        case 1: attribute.name = wire.bytes(); break;
-        case 2: attribute.real = wire.real(), seen = AttributeType::real; break;
-        case 3: attribute.integer = wire.integer(), seen = AttributeType::integer; break;
-        case 4: attribute.text = wire.bytes(), seen = AttributeType::text; break;
-        case 5: attribute.tensor = wire.bytes(), seen = AttributeType::tensor; break;
-        case 6: attribute.graph = wire.bytes(), seen = AttributeType::graph; break;
-        case 7: wire.append(attribute.reals), seen = AttributeType::reals; break;
-        case 8: wire.append(attribute.integers), seen = AttributeType::integers; break;
-        case 9: attribute.texts.push_back(wire.bytes()), seen = AttributeType::texts; break;
+        case 1:
+            attribute.name = wire.bytes();
+            break;
+        case 2:
+            attribute.real = wire.real(), seen = AttributeType::real;
+            break;
+        case 3:
+            attribute.integer = wire.integer(), seen = AttributeType::integer;
+            break;
+        case 4:
+            attribute.text = wire.bytes(), seen = AttributeType::text;
+            break;
+        case 5:
+            attribute.tensor = wire.bytes(), seen = AttributeType::tensor;
+            break;
+        case 6:
+            attribute.graph = wire.bytes(), seen = AttributeType::graph;
+            break;
+        case 7:
+            wire.append(attribute.reals), seen = AttributeType::reals;
+            break;
+        case 8:
+            wire.append(attribute.integers), seen = AttributeType::integers;
+            break;
+        case 9:
+            attribute.texts.push_back(wire.bytes()), seen = AttributeType::texts;
+            break;
         case 20: {
             const int64_t type = wire.integer();
-            if (type < 1 || type > 8) throw Unsupported("attribute type number " + std::to_string(type) + " is not handled");
+            if (type < 1 || type > 8)
+                throw Unsupported("attribute type number " + std::to_string(type) + " is not handled");
             attribute.type = static_cast<AttributeType>(type);
             break;
         }
@@ -130,9 +153,12 @@ void read_attribute_field(Wire& wire, Attribute& attribute, AttributeType& seen)
         case 14:
         case 15:
         case 22:
-        case 23: throw Unsupported("attributes of lists of tensors or graphs, of types or sparse tensors are not handled");
-        case 21: throw Unsupported("references to attributes of a function are not handled");
-        default: wire.skip();
+        case 23:
+            throw Unsupported("attributes of lists of tensors or graphs, of types or sparse tensors are not handled");
+        case 21:
+            throw Unsupported("references to attributes of a function are not handled");
+        default:
+            wire.skip();
     }
 }
 
@@ -159,13 +185,26 @@ Node read_node(std::string_view bytes, int64_t& budget) {
     with_context("node", node.name, [&] {
         for (Wire wire(bytes); wire.next();) {
             switch (wire.tag()) {
-                case 1: take_item(budget), node.inputs.push_back(wire.bytes()); break;
-                case 2: take_item(budget), node.outputs.push_back(wire.bytes()); break;
-                case 3: node.name = wire.bytes(); break;
-                case 4: node.op = wire.bytes(); break;
-                case 5: node.attributes.push_back(read_attribute(wire.bytes(), budget)); break;
-                case 7: node.domain = wire.bytes(); break;
-                default: wire.skip();
+                case 1:
+                    take_item(budget), node.inputs.push_back(wire.bytes());
+                    break;
+                case 2:
+                    take_item(budget), node.outputs.push_back(wire.bytes());
+                    break;
+                case 3:
+                    node.name = wire.bytes();
+                    break;
+                case 4:
+                    node.op = wire.bytes();
+                    break;
+                case 5:
+                    node.attributes.push_back(read_attribute(wire.bytes(), budget));
+                    break;
+                case 7:
+                    node.domain = wire.bytes();
+                    break;
+                default:
+                    wire.skip();
             }
         }
     });
@@ -192,8 +231,12 @@ Model read_model(std::string_view bytes) {
     int64_t budget = max_items;
     for (Wire wire(bytes); wire.next();) {
         switch (wire.tag()) {
-            case 1: model.ir_version = wire.integer(); break;
-            case 2: model.producer = wire.bytes(); break;
+            case 1:
+                model.ir_version = wire.integer();
+                break;
+            case 2:
+                model.producer = wire.bytes();
+                break;
             case 7:
                 if (model.graph) throw UserError("a model with two graphs");
                 model.graph = wire.bytes();
@@ -206,7 +249,8 @@ Model read_model(std::string_view bytes) {
                 model.has_functions = true;
                 wire.skip();
                 break;
-            default: wire.skip();
+            default:
+                wire.skip();
         }
     }
     return model;
@@ -216,16 +260,26 @@ Graph read_graph(std::string_view bytes, int64_t& budget) {
     Graph graph;
     for (Wire wire(bytes); wire.next();) {
         switch (wire.tag()) {
-            case 1: graph.nodes.push_back(read_node(wire.bytes(), budget)); break;
+            case 1:
+                graph.nodes.push_back(read_node(wire.bytes(), budget));
+                break;
             case 5:
                 take_item(budget);
                 graph.initializers.push_back(wire.bytes());
                 break;
-            case 11: graph.inputs.push_back(read_value_info(wire.bytes(), budget)); break;
-            case 12: graph.outputs.push_back(read_value_info(wire.bytes(), budget)); break;
-            case 13: graph.inner.push_back(read_value_info(wire.bytes(), budget)); break;
-            case 15: throw Unsupported("sparse initialisers are not handled");
-            default: wire.skip();
+            case 11:
+                graph.inputs.push_back(read_value_info(wire.bytes(), budget));
+                break;
+            case 12:
+                graph.outputs.push_back(read_value_info(wire.bytes(), budget));
+                break;
+            case 13:
+                graph.inner.push_back(read_value_info(wire.bytes(), budget));
+                break;
+            case 15:
+                throw Unsupported("sparse initialisers are not handled");
+            default:
+                wire.skip();
         }
     }
     return graph;

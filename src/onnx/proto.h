@@ -16,7 +16,15 @@ struct Graph;
 
 // AttributeProto.AttributeType
 enum class AttributeType {
-    undefined = 0, real = 1, integer = 2, text = 3, tensor = 4, graph = 5, reals = 6, integers = 7, texts = 8,
+    undefined = 0,
+    real = 1,
+    integer = 2,
+    text = 3,
+    tensor = 4,
+    graph = 5,
+    reals = 6,
+    integers = 7,
+    texts = 8,
 };
 
 struct Attribute {
@@ -63,8 +71,8 @@ struct Model {
     bool has_functions = false;
 };
 
-// How many nodes, attributes, values and tensors a file may hold in all: a message of two bytes costs some hundred bytes
-// of memory. The largest public models have some 100,000.
+// How many nodes, attributes, values and tensors a file may hold in all: a message of two bytes costs some hundred
+// bytes of memory. The largest public models have some 100,000.
 inline constexpr int64_t max_items = 4'000'000;
 
 // UserError (damaged) or Unsupported. `budget` counts items down over one file.

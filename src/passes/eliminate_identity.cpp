@@ -12,7 +12,8 @@ namespace {
 
 const Knob<std::string_view> enabled{{
     .name = "eliminate_identity",
-    .help = "Removes nodes that return their input unchanged (x + 0 turns a negative zero into a zero; that is ignored).",
+    .help =
+        "Removes nodes that return their input unchanged (x + 0 turns a negative zero into a zero; that is ignored).",
     .family = "rewrite",
     .values = {"on", "off"},
     .numerics = Numerics::reorders,
@@ -36,7 +37,8 @@ bool moves_nothing(const Graph& graph, const Node& node) {
     const std::string& op = node.op;
     if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Expand" || op == "Tile")
         return true;
-    if (op == "Transpose") return is_in_order(node.attributes.integers("perm")) || graph.value(node.inputs[0]).shape().rank() < 2;
+    if (op == "Transpose")
+        return is_in_order(node.attributes.integers("perm")) || graph.value(node.inputs[0]).shape().rank() < 2;
     if (op == "Slice") {
         const std::optional<SliceRange> range = slice_range(graph, node);
         return range && all_equal(range->starts, 0) && all_equal(range->steps, 1);
@@ -91,8 +93,10 @@ bool run(PassContext& context) {
         if (input == no_value) continue;
         const std::string site = site_of(graph, id);
         const bool done = replace_value(context, graph.node(id).outputs[0], input);
-        if (done) context.taken(site, "eliminate");
-        else context.refused(site, "eliminate", Verdict::no(Reason::consumers, "keeps the name of a graph output"));
+        if (done)
+            context.taken(site, "eliminate");
+        else
+            context.refused(site, "eliminate", Verdict::no(Reason::consumers, "keeps the name of a graph output"));
         changed = changed || done;
     }
     return changed;

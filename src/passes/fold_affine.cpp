@@ -101,8 +101,10 @@ bool run(PassContext& context) {
             context.refused(site, "producer", verdict);
             verdict = fold_into_consumer(context, id, *operand);
         }
-        if (verdict) context.taken(site, "fold");
-        else context.refused(site, "fold", verdict);
+        if (verdict)
+            context.taken(site, "fold");
+        else
+            context.refused(site, "fold", verdict);
         changed = changed || verdict;
     }
     return changed;

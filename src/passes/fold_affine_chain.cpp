@@ -1,5 +1,5 @@
-// Two multiplications or additions by constants in a row become one; an addition moves behind a multiplication when that
-// lets the multiplication reach weights or another multiplication.
+// Two multiplications or additions by constants in a row become one; an addition moves behind a multiplication when
+// that lets the multiplication reach weights or another multiplication.
 #include <algorithm>
 #include <cmath>
 
@@ -59,7 +59,8 @@ std::optional<Affine> affine_at(const Graph& graph, NodeId id) {
     if (id == no_node) return std::nullopt;
     const Node& node = graph.node(id);
     const auto operand = constant_operand(graph, node);
-    if (!node.domain.empty() || !operand || graph.value(operand->variable).type != ElementType::f32) return std::nullopt;
+    if (!node.domain.empty() || !operand || graph.value(operand->variable).type != ElementType::f32)
+        return std::nullopt;
     const Tensor& constant = *known(graph, operand->constant);
     if (node.op == "Mul") return Affine{operand->variable, constant, std::nullopt};
     if (node.op == "Add") return Affine{operand->variable, std::nullopt, constant};
@@ -130,10 +131,13 @@ bool merge(PassContext& context, NodeId id) {
     ValueId x = both.x;
     if (both.scale) {
         const ValueId scale = graph.add_constant(site + ".scale", *both.scale);
-        if (both.shift) x = append(context, "Mul", {x, scale}, {}, origins);
-        else append_as(context, result, "Mul", {x, scale}, {}, origins);
+        if (both.shift)
+            x = append(context, "Mul", {x, scale}, {}, origins);
+        else
+            append_as(context, result, "Mul", {x, scale}, {}, origins);
     }
-    if (both.shift) append_as(context, result, "Add", {x, graph.add_constant(site + ".shift", *both.shift)}, {}, origins);
+    if (both.shift)
+        append_as(context, result, "Add", {x, graph.add_constant(site + ".shift", *both.shift)}, {}, origins);
     context.taken(site, "merge");
     return true;
 }

@@ -17,7 +17,8 @@ const Knob<std::string_view> enabled{{
     .witness = "embedding",
 }};
 
-// Whether a constant of this shape means the same for every row of the table: it varies at most along the axes of a row.
+// Whether a constant of this shape means the same for every row of the table: it varies at most along the axes of a
+// row.
 bool is_same_for_rows(const Shape& constant, size_t row_rank) {
     for (size_t i = 0; i + row_rank < constant.rank(); ++i)
         if (constant[i] != 1) return false;
@@ -60,13 +61,16 @@ void fold(PassContext& context, NodeId id, NodeId gather) {
     const ValueId result = on_table.outputs[0];
     std::vector<const Tensor*> inputs;
     for (ValueId& input : on_table.inputs) {
-        if (input == look_up.outputs[0]) input = look_up.inputs[0];
-        else if (input != no_value) input = for_rows(graph, input, row_rank);
+        if (input == look_up.outputs[0])
+            input = look_up.inputs[0];
+        else if (input != no_value)
+            input = for_rows(graph, input, row_rank);
     }
     for (ValueId input : on_table.inputs) inputs.push_back(input == no_value ? nullptr : known(graph, input));
     std::vector<Tensor> table = run_reference(graph, on_table, inputs, context.ops);
     const ValueId folded = graph.add_constant(graph.value(look_up.inputs[0]).name, std::move(table[0]));
-    append_as(context, result, "Gather", {folded, look_up.inputs[1]}, look_up.attributes, merged_origins(graph, {gather, id}));
+    append_as(context, result, "Gather", {folded, look_up.inputs[1]}, look_up.attributes,
+              merged_origins(graph, {gather, id}));
 }
 
 bool run(PassContext& context) {

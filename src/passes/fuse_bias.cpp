@@ -25,13 +25,15 @@ Verdict fuse(PassContext& context, NodeId producer, NodeId add, const ConstantOp
     const std::optional<Linear> linear = linear_at(graph, producer, why);
     if (!linear) return why;
     if (!linear->has_bias_input) return Verdict::no(Reason::pattern, "MatMul has no bias");
-    if (context.route.get(enabled, graph.node(producer).origins) == "off") return Verdict::no(Reason::knob, "fuse_bias=off");
+    if (context.route.get(enabled, graph.node(producer).origins) == "off")
+        return Verdict::no(Reason::knob, "fuse_bias=off");
     if (!Uses(graph).is_sole(operand.variable)) return Verdict::no(Reason::consumers, "read elsewhere");
     auto shift = along_axis(*known(graph, operand.constant), graph.value(operand.variable).shape(), linear->out_axis);
     if (!shift) return Verdict::no(Reason::shape, "the constant is not per channel");
     if (is_op(graph.node(add), "Sub"))
         for (double& value : *shift) value = -value;
-    return scale_result(context, *linear, {}, *shift, graph.node(add).outputs[0], merged_origins(graph, {producer, add}));
+    return scale_result(context, *linear, {}, *shift, graph.node(add).outputs[0],
+                        merged_origins(graph, {producer, add}));
 }
 
 bool run(PassContext& context) {

@@ -1,6 +1,6 @@
-// A producer (the anchor) and the pointwise nodes after it become one Group: they are computed on its results while these
-// are in cache. The nodes taken always leave exactly one value to the rest of the graph, so nothing heavy is computed
-// twice and no cycle can arise.
+// A producer (the anchor) and the pointwise nodes after it become one Group: they are computed on its results while
+// these are in cache. The nodes taken always leave exactly one value to the rest of the graph, so nothing heavy is
+// computed twice and no cycle can arise.
 #include <algorithm>
 #include <array>
 
@@ -45,7 +45,8 @@ const Knob<std::string_view> activations{{
 
 const Knob<std::string_view> residual{{
     .name = "fuse_epilogue.residual",
-    .help = "Whether an operation with another full tensor (a residual connection) is fused, before or after activations.",
+    .help =
+        "Whether an operation with another full tensor (a residual connection) is fused, before or after activations.",
     .family = "fusion",
     .values = {"both", "pre_activation", "post_activation", "off"},
     .numerics = Numerics::reorders,
@@ -75,10 +76,21 @@ const Knob<std::string_view> anchors{{
 enum class Family { none, conv, matmul, other };
 
 Family family_of(const Node& node) {
-    constexpr std::array<std::string_view, 15> others{
-        "AveragePool", "GlobalAveragePool",     "GlobalMaxPool",      "MaxPool",   "ReduceL2",
-        "ReduceMax",   "ReduceMean",            "ReduceMin",          "ReduceSum", "LayerNormalization",
-        "Resize",      "InstanceNormalization", "BatchNormalization", "Softmax",   "ReduceSumSquare"};
+    constexpr std::array<std::string_view, 15> others{"AveragePool",
+                                                      "GlobalAveragePool",
+                                                      "GlobalMaxPool",
+                                                      "MaxPool",
+                                                      "ReduceL2",
+                                                      "ReduceMax",
+                                                      "ReduceMean",
+                                                      "ReduceMin",
+                                                      "ReduceSum",
+                                                      "LayerNormalization",
+                                                      "Resize",
+                                                      "InstanceNormalization",
+                                                      "BatchNormalization",
+                                                      "Softmax",
+                                                      "ReduceSumSquare"};
     if (!node.domain.empty()) return Family::none;
     if (node.op == "Conv" || node.op == "ConvTranspose") return Family::conv;
     if (node.op == "MatMul" || node.op == "Gemm") return Family::matmul;
@@ -96,13 +108,18 @@ bool is_anchor(const PassContext& context, const Uses& uses, const Node& node) {
                        [&](ValueId output) { return output == no_value || !uses.is_read(output); });
 }
 
-// Grows a Group behind one anchor. `nodes` may at times leave several values to the rest of the graph; `closed` nodes of
-// it and `result` are the last state in which they left one.
+// Grows a Group behind one anchor. `nodes` may at times leave several values to the rest of the graph; `closed` nodes
+// of it and `result` are the last state in which they left one.
 class Growth {
 public:
     Growth(const PassContext& context, const Uses& uses, const std::vector<int>& positions, NodeId anchor)
-        : context_(context), graph_(context.graph), uses_(uses), positions_(positions), nodes_{anchor},
-          result_(graph_.node(anchor).outputs[0]), shape_(graph_.value(result_).shape()) {}
+        : context_(context),
+          graph_(context.graph),
+          uses_(uses),
+          positions_(positions),
+          nodes_{anchor},
+          result_(graph_.node(anchor).outputs[0]),
+          shape_(graph_.value(result_).shape()) {}
 
     // The verdict says what ended the growth.
     Verdict grow() {
@@ -125,9 +142,13 @@ public:
 
 private:
     template <class T>
-    T setting(const Knob<T>& knob) const { return context_.route.get(knob, graph_.node(nodes_[0]).origins); }
+    T setting(const Knob<T>& knob) const {
+        return context_.route.get(knob, graph_.node(nodes_[0]).origins);
+    }
     bool has(NodeId id) const { return std::ranges::find(nodes_, id) != nodes_.end(); }
-    bool makes(ValueId value) const { return graph_.value(value).producer != no_node && has(graph_.value(value).producer); }
+    bool makes(ValueId value) const {
+        return graph_.value(value).producer != no_node && has(graph_.value(value).producer);
+    }
 
     // The first reader, in topological order, of a value made so far.
     NodeId next_reader() const {
@@ -144,9 +165,8 @@ private:
         ValueId only = no_value;
         for (NodeId id : nodes_) {
             const ValueId value = graph_.node(id).outputs[0];
-            const bool escapes = graph_.is_output(value) || std::ranges::any_of(uses_.readers(value), [&](NodeId reader) {
-                return !has(reader);
-            });
+            const bool escapes = graph_.is_output(value) ||
+                                 std::ranges::any_of(uses_.readers(value), [&](NodeId reader) { return !has(reader); });
             if (escapes && only != no_value) return no_value;
             if (escapes) only = value;
         }

@@ -65,8 +65,13 @@ const Knob<std::string_view> recompute{{
 class Cluster {
 public:
     Cluster(PassContext& context, NodeId last)
-        : context_(context), graph_(context.graph), last_(last), shape_(graph_.value(graph_.node(last).outputs[0]).shape()),
-          nodes_{last}, positions_(positions(graph_)), uses_(graph_) {}
+        : context_(context),
+          graph_(context.graph),
+          last_(last),
+          shape_(graph_.value(graph_.node(last).outputs[0]).shape()),
+          nodes_{last},
+          positions_(positions(graph_)),
+          uses_(graph_) {}
 
     void grow() {
         while (true) {
@@ -85,10 +90,16 @@ public:
 
 private:
     template <class T>
-    T setting(const Knob<T>& knob) const { return context_.route.get(knob, graph_.node(last_).origins); }
-    static bool contains(const std::vector<NodeId>& nodes, NodeId id) { return std::ranges::find(nodes, id) != nodes.end(); }
+    T setting(const Knob<T>& knob) const {
+        return context_.route.get(knob, graph_.node(last_).origins);
+    }
+    static bool contains(const std::vector<NodeId>& nodes, NodeId id) {
+        return std::ranges::find(nodes, id) != nodes.end();
+    }
     ValueId result_of(NodeId id) const { return graph_.node(id).outputs[0]; }
-    int position(NodeId id) const { return static_cast<size_t>(id) < positions_.size() ? positions_[static_cast<size_t>(id)] : -1; }
+    int position(NodeId id) const {
+        return static_cast<size_t>(id) < positions_.size() ? positions_[static_cast<size_t>(id)] : -1;
+    }
 
     // The latest pointwise node of the same shape that makes an input of the cluster.
     NodeId next_producer() const {
@@ -105,9 +116,8 @@ private:
     }
 
     bool is_read_outside(const std::vector<NodeId>& nodes, ValueId value) const {
-        return graph_.is_output(value) || std::ranges::any_of(uses_.readers(value), [&](NodeId reader) {
-            return !contains(nodes, reader);
-        });
+        return graph_.is_output(value) ||
+               std::ranges::any_of(uses_.readers(value), [&](NodeId reader) { return !contains(nodes, reader); });
     }
 
     std::vector<ValueId> results(const std::vector<NodeId>& nodes) const {
@@ -147,12 +157,14 @@ private:
     }
 
     Verdict fits(const std::vector<NodeId>& nodes) const {
-        if (static_cast<int64_t>(nodes.size()) > setting(max_group)) return Verdict::no(Reason::knob, "fuse_pointwise.max_group");
+        if (static_cast<int64_t>(nodes.size()) > setting(max_group))
+            return Verdict::no(Reason::knob, "fuse_pointwise.max_group");
         std::vector<ValueId> inputs;
         Verdict why;
         const auto body = program_of(body_of(graph_, ordered(nodes), results(nodes), inputs), &why);
         if (!body) return why;
-        if (body->program.operands > setting(max_operands)) return Verdict::no(Reason::knob, "fuse_pointwise.max_operands");
+        if (body->program.operands > setting(max_operands))
+            return Verdict::no(Reason::knob, "fuse_pointwise.max_operands");
         return Verdict::yes();
     }
 

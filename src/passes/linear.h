@@ -14,9 +14,9 @@ namespace headway {
 // A linear operator with constant f32 weights and an absent or constant bias.
 struct Linear {
     NodeId node = no_node;
-    size_t out_axis = 0;        // channels in the result
+    size_t out_axis = 0;  // channels in the result
     int64_t out_channels = 0;
-    size_t in_axis = 0;         // channels in the input
+    size_t in_axis = 0;  // channels in the input
     int64_t in_channels = 0;
     bool has_bias_input = false;  // false for MatMul
     bool pads = false;            // reads values outside its input as zeros

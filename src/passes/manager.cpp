@@ -27,8 +27,8 @@ Stage stage_of(Phase phase) { return phase == Phase::group ? Stage::grouped : St
 
 // Says where the graph before the failing pass can be found.
 [[noreturn]] void fail_pass(const Graph& before, const Pass& pass, const Route& route, const InternalError& error) {
-    std::string text = "# pass: " + std::string(pass.name()) + "\n# route: " + route.text() + "\n# error: " + error.what() +
-                       "\n" + print_graph(before, std::numeric_limits<int64_t>::max());
+    std::string text = "# pass: " + std::string(pass.name()) + "\n# route: " + route.text() +
+                       "\n# error: " + error.what() + "\n" + print_graph(before, std::numeric_limits<int64_t>::max());
     std::string path = std::filesystem::temp_directory_path().string() + "/headway-" + std::string(pass.name()) + "-" +
                        hash_text(text).hex().substr(0, 12) + ".txt";
     std::string where = "reproducer: " + path;
@@ -43,7 +43,8 @@ Stage stage_of(Phase phase) { return phase == Phase::group ? Stage::grouped : St
 // Refusals of a round after which the graph changed are said again in the next.
 void forget_refusals(std::vector<Decision>& decisions, size_t from) {
     const auto begin = decisions.begin() + static_cast<int64_t>(from);
-    decisions.erase(std::remove_if(begin, decisions.end(), [](const Decision& d) { return !d.taken; }), decisions.end());
+    decisions.erase(std::remove_if(begin, decisions.end(), [](const Decision& d) { return !d.taken; }),
+                    decisions.end());
 }
 
 bool run_round(const PhasePlan& plan, PassContext& context, const Registry<Pass>& passes,

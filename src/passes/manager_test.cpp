@@ -54,9 +54,9 @@ TEST_F(ManagerTest, NamesThePassAndWritesAReproducer) {
     Graph graph = small_graph();
     PassContext given = context(graph);
     const PassingPass broken({.name = "test_broken", .help = "", .run = [](PassContext& c) -> bool {
-        c.graph.erase_node(0);
-        throw InternalError("it broke");
-    }});
+                                  c.graph.erase_node(0);
+                                  throw InternalError("it broke");
+                              }});
     try {
         run_pass(broken.pass, given);
         FAIL();

@@ -19,9 +19,7 @@ NodeId made_by(const Graph& graph, ValueId value, std::string_view op) {
     return producer != no_node && is_op(graph.node(producer), op) ? producer : no_node;
 }
 
-ValueId input_of(const Node& node, size_t index) {
-    return index < node.inputs.size() ? node.inputs[index] : no_value;
-}
+ValueId input_of(const Node& node, size_t index) { return index < node.inputs.size() ? node.inputs[index] : no_value; }
 
 const Tensor* known(const Graph& graph, ValueId value) {
     if (value == no_value || std::ranges::find(graph.inputs, value) != graph.inputs.end()) return nullptr;

@@ -1,5 +1,5 @@
-// Questions that passes ask of the neighbourhood of a node: who made a value, who reads it, is it this number. They look
-// only at operators of the ONNX domain, and hide where an opset keeps a parameter (attribute or input).
+// Questions that passes ask of the neighbourhood of a node: who made a value, who reads it, is it this number. They
+// look only at operators of the ONNX domain, and hide where an opset keeps a parameter (attribute or input).
 #pragma once
 
 #include <cstdint>

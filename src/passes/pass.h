@@ -1,5 +1,5 @@
-// A pass: one graph rewrite in a file of its own, its knobs declared above it. The pipeline (pipeline.cpp) is the order.
-// The manager times each pass, verifies the graph after it (debug builds), skips optional passes whose knob
+// A pass: one graph rewrite in a file of its own, its knobs declared above it. The pipeline (pipeline.cpp) is the
+// order. The manager times each pass, verifies the graph after it (debug builds), skips optional passes whose knob
 // `<pass>=off`, writes decisions to the log, and cleans up dead nodes: passes need not.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Decision {
     std::string site;       // anchor origin
     std::string candidate;  // what was considered: "fold", "conv.winograd4.avx2"
     bool taken = false;
-    Verdict verdict;        // why not; yes when taken
+    Verdict verdict;          // why not; yes when taken
     double predicted_us = 0;  // cost model, where there is one
 };
 
@@ -45,7 +45,7 @@ enum class Phase { rewrite, format, group };
 class Pass {
 public:
     struct Fields {
-        std::string name;   // verb_noun with a verb of: fold, fuse, eliminate, rewrite, choose, sink, merge, specialise
+        std::string name;  // verb_noun with a verb of: fold, fuse, eliminate, rewrite, choose, sink, merge, specialise
         std::string help;
         Phase phase = Phase::rewrite;
         // The pass's own on/off knob (`<name>=on|off`), nullptr for passes without which nothing can be built.

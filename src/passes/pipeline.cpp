@@ -12,15 +12,31 @@ const std::vector<PhasePlan>& pipeline() {
          true,
          {
              // Clean-up first, so that the patterns after it see few spellings.
-             "fold_constants", "eliminate_identity", "eliminate_common",
+             "fold_constants",
+             "eliminate_identity",
+             "eliminate_common",
              // Operators that were spelled out, before the affine passes merge their constants away.
-             "rewrite_layer_norm", "rewrite_hard_swish", "rewrite_hard_sigmoid", "rewrite_gelu", "rewrite_one_hot_matmul",
+             "rewrite_layer_norm",
+             "rewrite_hard_swish",
+             "rewrite_hard_sigmoid",
+             "rewrite_gelu",
+             "rewrite_one_hot_matmul",
              // Data movement: fewer and smaller copies.
-             "rewrite_reshape_chain", "rewrite_slice_chain", "sink_transpose", "rewrite_pad_into_conv",
+             "rewrite_reshape_chain",
+             "rewrite_slice_chain",
+             "sink_transpose",
+             "rewrite_pad_into_conv",
              // Arithmetic by constants into weights, tables and each other.
-             "fold_batch_norm", "rewrite_div_to_mul", "fold_affine", "fold_affine_chain", "fold_gather_table",
+             "fold_batch_norm",
+             "rewrite_div_to_mul",
+             "fold_affine",
+             "fold_affine_chain",
+             "fold_gather_table",
              // Other forms of the heavy operators; off by default.
-             "merge_parallel_convs", "merge_qkv", "rewrite_space_to_depth_stem", "rewrite_conv_to_matmul",
+             "merge_parallel_convs",
+             "merge_qkv",
+             "rewrite_space_to_depth_stem",
+             "rewrite_conv_to_matmul",
          }},
         // Group: biases move into their producers, then producers take what follows, then the rest is grouped.
         {Phase::group, false, {"fuse_bias", "fuse_epilogue", "fuse_pointwise"}},

@@ -117,8 +117,12 @@ int Drafting::unary(const Node& node, const Entry& entry) {
             instruction.y = bounds.high;
             break;
         }
-        case Opcode::leaky_relu: instruction.x = attributes.real("alpha", 0.01F); break;
-        case Opcode::elu: instruction.x = attributes.real("alpha", 1.0F); break;
+        case Opcode::leaky_relu:
+            instruction.x = attributes.real("alpha", 0.01F);
+            break;
+        case Opcode::elu:
+            instruction.x = attributes.real("alpha", 1.0F);
+            break;
         case Opcode::hard_sigmoid:
             instruction.x = attributes.real("alpha", 0.2F);
             instruction.y = attributes.real("beta", 0.5F);
@@ -126,7 +130,8 @@ int Drafting::unary(const Node& node, const Entry& entry) {
         case Opcode::gelu:
             if (attributes.text("approximate", "none") == "tanh") instruction.op = Opcode::gelu_tanh;
             break;
-        default: break;
+        default:
+            break;
     }
     return emit(instruction, register_of(node.inputs[0]));
 }
@@ -139,17 +144,24 @@ int Drafting::with_immediate(Opcode code, int a, float x, bool reversed) {
     };
     constexpr float infinity = std::numeric_limits<float>::infinity();
     switch (code) {
-        case Opcode::add: return affine(1, x);
-        case Opcode::sub: return reversed ? affine(-1, x) : affine(1, -x);
-        case Opcode::mul: return affine(x, -0.0F);
-        case Opcode::max: return std::isnan(x) ? -1 : emit({.op = Opcode::clip, .x = x, .y = infinity}, a);
-        case Opcode::min: return std::isnan(x) ? -1 : emit({.op = Opcode::clip, .x = -infinity, .y = x}, a);
-        case Opcode::div: return !reversed && has_exact_reciprocal(x) ? affine(1 / x, -0.0F) : -1;
+        case Opcode::add:
+            return affine(1, x);
+        case Opcode::sub:
+            return reversed ? affine(-1, x) : affine(1, -x);
+        case Opcode::mul:
+            return affine(x, -0.0F);
+        case Opcode::max:
+            return std::isnan(x) ? -1 : emit({.op = Opcode::clip, .x = x, .y = infinity}, a);
+        case Opcode::min:
+            return std::isnan(x) ? -1 : emit({.op = Opcode::clip, .x = -infinity, .y = x}, a);
+        case Opcode::div:
+            return !reversed && has_exact_reciprocal(x) ? affine(1 / x, -0.0F) : -1;
         case Opcode::pow:
             if (reversed) return -1;
             if (x == 2) return emit({.op = Opcode::mul}, a, a);
             return emit({.op = Opcode::pow_imm, .x = x}, a);
-        default: return -1;
+        default:
+            return -1;
     }
 }
 
@@ -204,8 +216,8 @@ std::vector<Draft> cleaned(std::vector<Draft> drafts, const std::vector<int>& re
     for (size_t i = 0; i < drafts.size(); ++i) {
         Draft& shift = drafts[i];
         if (shift.result < 0 || shift.instruction.op != Opcode::mul_add || shift.instruction.x != 1) continue;
-        const auto scale = std::ranges::find(drafts.begin(), drafts.begin() + static_cast<int64_t>(i), shift.a,
-                                             &Draft::result);
+        const auto scale =
+            std::ranges::find(drafts.begin(), drafts.begin() + static_cast<int64_t>(i), shift.a, &Draft::result);
         if (scale == drafts.begin() + static_cast<int64_t>(i) || read(shift.a) != 1) continue;
         if (scale->instruction.op != Opcode::mul_add || scale->instruction.y != 0) continue;
         shift.instruction.x = scale->instruction.x;
@@ -237,7 +249,8 @@ std::optional<Program> allocate(const std::vector<Draft>& drafts, const std::vec
     for (size_t i = 0; i < drafts.size(); ++i) {
         Instruction instruction = drafts[i].instruction;
         for (int r : {drafts[i].a, drafts[i].b})
-            if (r >= 0 && last[static_cast<size_t>(r)] == i) busy[static_cast<size_t>(real[static_cast<size_t>(r)])] = false;
+            if (r >= 0 && last[static_cast<size_t>(r)] == i)
+                busy[static_cast<size_t>(real[static_cast<size_t>(r)])] = false;
         const auto free = std::ranges::find(busy, false);
         if (free == busy.end()) return std::nullopt;
         *free = true;

@@ -30,7 +30,8 @@ TEST(PointwiseBody, NumbersNeedNoRegister) {
         %a: f32[2,3] = Mul(%c, %x)
         %b: f32[2,3] = Add(%a, %d)
         %y: f32[2,3] = Sub(%d, %b)
-    )", y);
+    )",
+                             y);
     const auto found = program_of(graph);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->anchor, no_node);
@@ -46,7 +47,8 @@ TEST(PointwiseBody, RecognisesSilu) {
     const Graph graph = body(x, R"(
         %s: f32[2,3] = Sigmoid(%x)
         %y: f32[2,3] = Mul(%s, %x)
-    )", y);
+    )",
+                             y);
     const auto found = program_of(graph);
     ASSERT_TRUE(found);
     ASSERT_EQ(found->program.code.size(), 2U);
@@ -58,7 +60,8 @@ TEST(PointwiseBody, StartsWithTheAnchorInRegisterZero) {
         %p: f32[2,4] = MatMul(%x, %w)
         %a: f32[2,4] = Add(%p, %r)
         %y: f32[2,4] = Relu(%a)
-    )", y);
+    )",
+                             y);
     const auto found = program_of(graph);
     ASSERT_TRUE(found);
     EXPECT_EQ(graph.node(found->anchor).op, "MatMul");
@@ -76,15 +79,24 @@ TEST(PointwiseBody, RefusesASecondAnchorAndOtherShapes) {
     EXPECT_NE(program_text(body(x + "const %w: f32[3,3] = random(1)\n", R"(
         %p: f32[2,3] = MatMul(%x, %w)
         %y: f32[2,3] = MatMul(%p, %w)
-    )", y)).find("operator"), std::string::npos);
+    )",
+                                y))
+                  .find("operator"),
+              std::string::npos);
     EXPECT_NE(program_text(body(x + "input %s: f32[3]\n", R"(
         %t: f32[3] = Tanh(%s)
         %y: f32[2,3] = Add(%x, %t)
-    )", y)).find("shape"), std::string::npos);
+    )",
+                                y))
+                  .find("shape"),
+              std::string::npos);
     EXPECT_NE(program_text(body(x + "const %w: f32[3,3] = random(1)\n", R"(
         %t: f32[2,3] = Tanh(%x)
         %y: f32[2,3] = MatMul(%t, %w)
-    )", y)).find("shape"), std::string::npos);
+    )",
+                                y))
+                  .find("shape"),
+              std::string::npos);
 }
 
 TEST(PointwiseBody, RefusesMoreLiveValuesThanRegisters) {
@@ -96,7 +108,8 @@ TEST(PointwiseBody, RefusesMoreLiveValuesThanRegisters) {
     }
     lines += "%s0: f32[2] = Mul(%v0, %v1)\n";
     for (int i = 1; i < Program::max_registers; ++i)
-        lines += "%s" + std::to_string(i) + ": f32[2] = Mul(%s" + std::to_string(i - 1) + ", %v" + std::to_string(i + 1) + ")\n";
+        lines += "%s" + std::to_string(i) + ": f32[2] = Mul(%s" + std::to_string(i - 1) + ", %v" +
+                 std::to_string(i + 1) + ")\n";
     const std::string last = "output %s" + std::to_string(Program::max_registers - 1) + "\n";
     EXPECT_NE(program_text(body(inputs, lines, last)).find("limit"), std::string::npos);
 }
@@ -118,7 +131,8 @@ TEST(PointwiseBody, GivesSeveralResultsInTheOrderOfTheOutputs) {
     const auto found = program_of(body(x, R"(
         %a: f32[2,3] = Neg(%x)
         %y: f32[2,3] = Exp(%a)
-    )", "output %y\noutput %a\n"));
+    )",
+                                       "output %y\noutput %a\n"));
     ASSERT_TRUE(found);
     const double operand = 2;
     double results[2] = {};

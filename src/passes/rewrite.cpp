@@ -100,9 +100,8 @@ int erase_dead_nodes(Graph& graph) {
     for (ValueId output : graph.outputs) ++reads[static_cast<size_t>(output)];
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
         const Node& node = graph.node(*id);
-        const bool read = std::ranges::any_of(node.outputs, [&](ValueId output) {
-            return output != no_value && reads[static_cast<size_t>(output)] > 0;
-        });
+        const bool read = std::ranges::any_of(
+            node.outputs, [&](ValueId output) { return output != no_value && reads[static_cast<size_t>(output)] > 0; });
         if (!read) {
             graph.erase_node(*id);
             ++erased;

@@ -29,9 +29,10 @@ ValueId append(PassContext& context, std::string_view op, std::vector<ValueId> i
 NodeId append_as(PassContext& context, ValueId output, std::string_view op, std::vector<ValueId> inputs,
                  Attributes attributes, std::vector<std::string> origins);
 
-// All that read `from`, which a node computes, read `to` instead, and that node is erased if nothing else of it is read.
-// A graph output keeps its name: `to` takes the name over, or, when it cannot (a graph input, a constant or another
-// graph output), an Identity stands between them. False, and nothing done, when the node is that Identity already.
+// All that read `from`, which a node computes, read `to` instead, and that node is erased if nothing else of it is
+// read. A graph output keeps its name: `to` takes the name over, or, when it cannot (a graph input, a constant or
+// another graph output), an Identity stands between them. False, and nothing done, when the node is that Identity
+// already.
 bool replace_value(PassContext& context, ValueId from, ValueId to);
 
 // Erases nodes of which no result is read; clears unread optional outputs of nobody else. Returns how many were erased.

@@ -27,7 +27,8 @@ Verdict rewrite(PassContext& context, NodeId id) {
     const Tensor* weights = known(graph, input_of(node, 1));
     if (!weights || weights->type() != ElementType::f32) return Verdict::no(Reason::needs_constant, "weights");
     const Shape in = graph.value(node.inputs[0]).shape(), out = graph.value(node.outputs[0]).shape();
-    if (weights->shape().elements(2, weights->shape().rank()) != 1) return Verdict::no(Reason::shape, "kernel is not 1x1");
+    if (weights->shape().elements(2, weights->shape().rank()) != 1)
+        return Verdict::no(Reason::shape, "kernel is not 1x1");
     if (node.attributes.integer("group", 1) != 1 || !all_are(node.attributes.integers("strides"), 1) ||
         !all_are(node.attributes.integers("pads"), 0))
         return Verdict::no(Reason::attribute, "group, stride or pads");
@@ -41,12 +42,14 @@ Verdict rewrite(PassContext& context, NodeId id) {
         return append(context, "Reshape", {value, add_integers(graph, "shape", shape)}, {}, node.origins);
     };
     const ValueId matrix = graph.add_constant(graph.value(node.inputs[1]).name, rows);
-    ValueId result = append(context, "MatMul", {matrix, reshaped(node.inputs[0], {in[0], in[1], pixels})}, {}, node.origins);
+    ValueId result =
+        append(context, "MatMul", {matrix, reshaped(node.inputs[0], {in[0], in[1], pixels})}, {}, node.origins);
     if (column) {
         const ValueId shift = graph.add_constant(graph.value(node.inputs[2]).name, *column);
         result = append(context, "Add", {result, shift}, {}, node.origins);
     }
-    append_as(context, node.outputs[0], "Reshape", {result, add_integers(graph, "shape", out.dims())}, {}, node.origins);
+    append_as(context, node.outputs[0], "Reshape", {result, add_integers(graph, "shape", out.dims())}, {},
+              node.origins);
     return Verdict::yes();
 }
 
@@ -56,8 +59,10 @@ bool run(PassContext& context) {
         if (!is_op(context.graph.node(id), "Conv")) continue;
         const std::string site = site_of(context.graph, id);
         const Verdict verdict = rewrite(context, id);
-        if (verdict) context.taken(site, "MatMul");
-        else context.refused(site, "MatMul", verdict);
+        if (verdict)
+            context.taken(site, "MatMul");
+        else
+            context.refused(site, "MatMul", verdict);
         changed = changed || verdict;
     }
     return changed;

@@ -24,7 +24,9 @@ std::optional<Product> sole_product(const Graph& graph, const Uses& uses, ValueI
     return producer != no_node && uses.is_sole(value) ? product_of(graph, uses, producer) : std::nullopt;
 }
 
-void join(std::vector<NodeId>& nodes, const std::vector<NodeId>& more) { nodes.insert(nodes.end(), more.begin(), more.end()); }
+void join(std::vector<NodeId>& nodes, const std::vector<NodeId>& more) {
+    nodes.insert(nodes.end(), more.begin(), more.end());
+}
 
 // Whether value = x / sqrt 2.
 bool is_erf_argument(const Graph& graph, const Uses& uses, ValueId value, ValueId x, std::vector<NodeId>& nodes) {
@@ -84,7 +86,8 @@ bool rewrite(PassContext& context, NodeId root) {
         const std::string site = site_of(graph, root);
         Attributes attributes;
         attributes.set("approximate", std::string(name));
-        append_as(context, graph.node(root).outputs[0], "Gelu", {x}, std::move(attributes), merged_origins(graph, nodes));
+        append_as(context, graph.node(root).outputs[0], "Gelu", {x}, std::move(attributes),
+                  merged_origins(graph, nodes));
         context.taken(site, "Gelu");
         return true;
     }

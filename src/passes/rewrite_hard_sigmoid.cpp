@@ -30,7 +30,8 @@ std::optional<Gate> gate_at(const Graph& graph, const Uses& uses, NodeId root) {
     Gate gate;
     double divisor = 1;
     if (const std::optional<Product> product = product_of(graph, uses, root)) {
-        if (product->factors.size() != 1 || product->constant <= 0 || !uses.is_sole(product->factors[0])) return std::nullopt;
+        if (product->factors.size() != 1 || product->constant <= 0 || !uses.is_sole(product->factors[0]))
+            return std::nullopt;
         divisor = 1 / product->constant;
         limited_value = product->factors[0];
         gate.nodes = product->nodes;

@@ -25,7 +25,8 @@ std::vector<NodeId> hard_gate(const Graph& graph, const Uses& uses, ValueId gate
         return fits ? std::vector<NodeId>{id} : std::vector<NodeId>{};
     }
     std::optional<Limited> clip = limited(graph, uses, gate);
-    if (!clip || clip->low != 0 || clip->high != 6 || !is_near(constant, 1.0 / 6) || !uses.is_sole(clip->inner)) return {};
+    if (!clip || clip->low != 0 || clip->high != 6 || !is_near(constant, 1.0 / 6) || !uses.is_sole(clip->inner))
+        return {};
     const std::optional<Shifted> sum = shifted(graph, clip->inner);
     if (!sum || sum->inner != x || sum->shift != 3) return {};
     clip->nodes.push_back(sum->node);

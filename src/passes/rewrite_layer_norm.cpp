@@ -1,5 +1,5 @@
-// (x - mean) / sqrt(variance + epsilon), with scale and bias when they fit, becomes LayerNormalization. Operands are told
-// apart by what they are connected to, never by rank or position.
+// (x - mean) / sqrt(variance + epsilon), with scale and bias when they fit, becomes LayerNormalization. Operands are
+// told apart by what they are connected to, never by rank or position.
 #include <algorithm>
 
 #include "passes/match.h"
@@ -52,11 +52,13 @@ ValueId under_root(const Graph& graph, ValueId value, bool inverse, std::vector<
         nodes.push_back(id);
         return under_root(graph, graph.node(id).inputs[0], false, nodes);
     }
-    if (const NodeId id = made_by(graph, value, "Div"); id != no_node && uniform_constant(graph, graph.node(id).inputs[0]) == 1.0F) {
+    if (const NodeId id = made_by(graph, value, "Div");
+        id != no_node && uniform_constant(graph, graph.node(id).inputs[0]) == 1.0F) {
         nodes.push_back(id);
         return under_root(graph, graph.node(id).inputs[1], false, nodes);
     }
-    if (const NodeId id = made_by(graph, value, "Pow"); id != no_node && uniform_constant(graph, graph.node(id).inputs[1]) == -0.5F) {
+    if (const NodeId id = made_by(graph, value, "Pow");
+        id != no_node && uniform_constant(graph, graph.node(id).inputs[1]) == -0.5F) {
         nodes.push_back(id);
         return graph.node(id).inputs[0];
     }
@@ -69,7 +71,8 @@ ValueId squared(const Graph& graph, ValueId value, std::vector<NodeId>& nodes) {
         const NodeId id = made_by(graph, value, op);
         if (id == no_node) continue;
         const Node& node = graph.node(id);
-        const bool square = op[0] == 'P' ? uniform_constant(graph, node.inputs[1]) == 2.0F : node.inputs[0] == node.inputs[1];
+        const bool square =
+            op[0] == 'P' ? uniform_constant(graph, node.inputs[1]) == 2.0F : node.inputs[0] == node.inputs[1];
         if (!square) return no_value;
         nodes.push_back(id);
         return node.inputs[0];
@@ -154,7 +157,8 @@ bool rewrite(PassContext& context, NodeId root) {
     if (!norm) return false;
     const std::string site = site_of(graph, root);
     if (!is_closed(graph, uses, *norm)) {
-        context.refused(site, "LayerNormalization", Verdict::no(Reason::consumers, "an intermediate value is read elsewhere"));
+        context.refused(site, "LayerNormalization",
+                        Verdict::no(Reason::consumers, "an intermediate value is read elsewhere"));
         return false;
     }
     const Shape shape = graph.value(norm->x).shape();
@@ -162,7 +166,8 @@ bool rewrite(PassContext& context, NodeId root) {
     ValueId scale = parameter(graph, uses, *norm, "Mul", normalized);
     const bool scaled = scale != no_value;
     if (!scaled)
-        scale = add_floats(graph, site + ".scale", normalized, std::vector<double>(static_cast<size_t>(normalized.elements()), 1.0));
+        scale = add_floats(graph, site + ".scale", normalized,
+                           std::vector<double>(static_cast<size_t>(normalized.elements()), 1.0));
     std::vector<ValueId> inputs{norm->x, scale};
     // Without a scale that fits, an addition comes before whatever multiplication there is.
     if (const ValueId bias = parameter(graph, uses, *norm, "Add", normalized); bias != no_value) inputs.push_back(bias);

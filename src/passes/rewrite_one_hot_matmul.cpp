@@ -1,5 +1,6 @@
-// A product of a spelled-out one-hot encoding, Cast(indices == 0..n-1), with a constant matrix is a look-up of its rows.
-// Indices outside 0..n-1 encode as zeros, so the table gets a row of zeros at each end, to which they are clipped.
+// A product of a spelled-out one-hot encoding, Cast(indices == 0..n-1), with a constant matrix is a look-up of its
+// rows. Indices outside 0..n-1 encode as zeros, so the table gets a row of zeros at each end, to which they are
+// clipped.
 #include <algorithm>
 #include <cmath>
 
@@ -85,8 +86,8 @@ Verdict rewrite(PassContext& context, NodeId id) {
     std::vector<int64_t> extents = graph.value(indices).shape().dims();
     extents.pop_back();
     const ValueId flat = append(context, "Reshape", {indices, add_integers(graph, "shape", extents)}, {}, origins);
-    const ValueId inside =
-        append(context, "Clip", {flat, integer_scalar(graph, type, -1), integer_scalar(graph, type, count)}, {}, origins);
+    const ValueId inside = append(
+        context, "Clip", {flat, integer_scalar(graph, type, -1), integer_scalar(graph, type, count)}, {}, origins);
     const ValueId row = append(context, "Add", {inside, integer_scalar(graph, type, 1)}, {}, origins);
     append_as(context, node.outputs[0], "Gather", {framed_table(graph, node.inputs[1]), row}, {}, origins);
     return Verdict::yes();
@@ -99,8 +100,10 @@ bool run(PassContext& context) {
         if (graph.node(id).dead || !is_op(graph.node(id), "MatMul")) continue;
         const std::string site = site_of(graph, id);
         const Verdict verdict = rewrite(context, id);
-        if (verdict) context.taken(site, "Gather");
-        else if (verdict.reason != Reason::pattern) context.refused(site, "Gather", verdict);
+        if (verdict)
+            context.taken(site, "Gather");
+        else if (verdict.reason != Reason::pattern)
+            context.refused(site, "Gather", verdict);
         changed = changed || verdict;
     }
     return changed;

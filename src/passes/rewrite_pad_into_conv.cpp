@@ -88,8 +88,10 @@ bool run(PassContext& context) {
             continue;
         const std::string site = site_of(graph, reader);
         const Verdict verdict = move(context, id, reader);
-        if (verdict) context.taken(site, "pads");
-        else context.refused(site, "pads", verdict);
+        if (verdict)
+            context.taken(site, "pads");
+        else
+            context.refused(site, "pads", verdict);
         changed = changed || verdict;
     }
     return changed;

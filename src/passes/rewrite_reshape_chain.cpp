@@ -50,8 +50,8 @@ bool run(PassContext& context) {
         const ValueId result = node.outputs[0];
         ValueId source = node.inputs[0];
         std::vector<NodeId> nodes{id};
-        for (NodeId above = graph.value(source).producer; above != no_node && keeps_element_order(graph, graph.node(above));
-             above = graph.value(source).producer) {
+        for (NodeId above = graph.value(source).producer;
+             above != no_node && keeps_element_order(graph, graph.node(above)); above = graph.value(source).producer) {
             nodes.push_back(above);
             source = graph.node(above).inputs[0];
         }

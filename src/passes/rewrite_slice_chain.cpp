@@ -22,7 +22,8 @@ bool steps_forward(const SliceRange& range) {
     return std::ranges::all_of(range.steps, [](int64_t step) { return step > 0; });
 }
 
-void slice_as(PassContext& context, ValueId result, ValueId source, const SliceRange& range, std::vector<std::string> origins) {
+void slice_as(PassContext& context, ValueId result, ValueId source, const SliceRange& range,
+              std::vector<std::string> origins) {
     Graph& graph = context.graph;
     const Shape shape = graph.value(result).shape();
     std::vector<int64_t> ends, axes;

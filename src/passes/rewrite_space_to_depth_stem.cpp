@@ -1,4 +1,5 @@
-// A stride-2 convolution of few channels reads its input as 2x2 blocks: four times the channels at half the size, stride 1.
+// A stride-2 convolution of few channels reads its input as 2x2 blocks: four times the channels at half the size,
+// stride 1.
 #include <cmath>
 
 #include "passes/match.h"
@@ -40,7 +41,8 @@ std::optional<AxisPlan> plan_axis(int64_t input, int64_t output, int64_t kernel,
     return plan;
 }
 
-Tensor blocked_weights(const Tensor& weights, const AxisPlan& rows, const AxisPlan& columns, int64_t top, int64_t left) {
+Tensor blocked_weights(const Tensor& weights, const AxisPlan& rows, const AxisPlan& columns, int64_t top,
+                       int64_t left) {
     const Shape& old = weights.shape();
     Tensor result(ElementType::f32, {old[0], old[1] * block * block, rows.kernel, columns.kernel});
     const auto from = weights.data<float>();
@@ -54,8 +56,9 @@ Tensor blocked_weights(const Tensor& weights, const AxisPlan& rows, const AxisPl
                 for (int64_t c = 0; c < old[1]; ++c) {
                     at = static_cast<size_t>(((o * old[1] + c) * old[2] + y) * old[3] + x);
                     const int64_t channel = phase * old[1] + c;
-                    const int64_t index = ((o * old[1] * block * block + channel) * rows.kernel + row / block) *
-                                              columns.kernel + column / block;
+                    const int64_t index =
+                        ((o * old[1] * block * block + channel) * rows.kernel + row / block) * columns.kernel +
+                        column / block;
                     to[static_cast<size_t>(index)] = from[at];
                 }
             }
@@ -97,8 +100,10 @@ bool run(PassContext& context) {
         if (!is_op(context.graph.node(id), "Conv")) continue;
         const std::string site = site_of(context.graph, id);
         const Verdict verdict = rewrite(context, id);
-        if (verdict) context.taken(site, "space_to_depth");
-        else context.refused(site, "space_to_depth", verdict);
+        if (verdict)
+            context.taken(site, "space_to_depth");
+        else
+            context.refused(site, "space_to_depth", verdict);
         changed = changed || verdict;
     }
     return changed;

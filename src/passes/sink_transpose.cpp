@@ -1,6 +1,6 @@
 // Transposes move down through operators that do not care about the order of axes, so that they meet and cancel, shrink
-// behind reductions, and do not stand between a producer and its epilogue. Each move is taken only when it does not make
-// transposing dearer.
+// behind reductions, and do not stand between a producer and its epilogue. Each move is taken only when it does not
+// make transposing dearer.
 #include <algorithm>
 #include <numeric>
 
@@ -44,7 +44,8 @@ Axes transposed_by(const Graph& graph, ValueId value) {
 ValueId before(const Graph& graph, ValueId value) { return graph.node(graph.value(value).producer).inputs[0]; }
 
 // Computes `result` as a transpose of `source`.
-void transpose_as(PassContext& context, ValueId result, ValueId source, const Axes& perm, std::vector<std::string> origins) {
+void transpose_as(PassContext& context, ValueId result, ValueId source, const Axes& perm,
+                  std::vector<std::string> origins) {
     Attributes attributes;
     attributes.set("perm", perm);
     append_as(context, result, "Transpose", {source}, std::move(attributes), std::move(origins));
@@ -123,8 +124,10 @@ Verdict sink(PassContext& context, NodeId id) {
         const ValueId input = node.inputs[i];
         moves[i] = uses.is_sole(input) && transposed_by(graph, input) == perm;
         if (moves[i]) nodes.push_back(graph.value(input).producer);
-        if (moves[i]) was += price(context, input);
-        else if (!known(graph, input)) becomes += price(context, input);
+        if (moves[i])
+            was += price(context, input);
+        else if (!known(graph, input))
+            becomes += price(context, input);
     }
     if (becomes > was) return Verdict::no(Reason::cost, "transposing would cost more");
     const std::vector<std::string> origins = merged_origins(graph, nodes);
@@ -157,14 +160,17 @@ bool sink_below_reduction(PassContext& context, NodeId id) {
     Axes left;  // the perm among the axes that remain
     for (size_t i = 0; i < perm.size(); ++i) {
         if (!keeps && reduced[i]) continue;
-        left.push_back(perm[i] - (keeps ? 0 : std::ranges::count_if(*axes, [&](int64_t axis) { return axis < perm[i]; })));
+        left.push_back(perm[i] -
+                       (keeps ? 0 : std::ranges::count_if(*axes, [&](int64_t axis) { return axis < perm[i]; })));
     }
     const std::vector<std::string> origins = merged_origins(graph, {id, graph.value(node.inputs[0]).producer});
     std::vector<ValueId> inputs = node.inputs;
     inputs[0] = before(graph, inputs[0]);
     Attributes attributes = node.attributes;
-    if (attributes.has("axes")) attributes.set("axes", *axes);
-    else inputs[1] = add_integers(graph, origins.front() + ".axes", *axes);
+    if (attributes.has("axes"))
+        attributes.set("axes", *axes);
+    else
+        inputs[1] = add_integers(graph, origins.front() + ".axes", *axes);
     // The form of the node follows its opset, so the version must not change before shapes are inferred.
     Node moved = node;
     moved.inputs = std::move(inputs);

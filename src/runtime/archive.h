@@ -1,6 +1,6 @@
-// Archives: one list of fields (plan_fields.h) writes, reads and hashes a structure, so that the three never drift apart.
-// Everything is little-endian with fixed widths; floats keep their bits; containers are preceded by their count. There is
-// no recursion and no schema in the bytes: the file's version says what the fields are.
+// Archives: one list of fields (plan_fields.h) writes, reads and hashes a structure, so that the three never drift
+// apart. Everything is little-endian with fixed widths; floats keep their bits; containers are preceded by their count.
+// There is no recursion and no schema in the bytes: the file's version says what the fields are.
 #pragma once
 
 #include <bit>
@@ -35,16 +35,20 @@ public:
     static constexpr bool reading = false;
 
     template <class T>
-    void operator()(const char*, const T& value) { put(value); }
+    void operator()(const char*, const T& value) {
+        put(value);
+    }
     void raw(const void* data, size_t size) { bytes_.append(static_cast<const char*>(data), size); }
     const std::string& bytes() const { return bytes_; }
 
 private:
     template <Flat T>
-    void put(T value) { raw(&value, sizeof value); }
+    void put(T value) {
+        raw(&value, sizeof value);
+    }
     void put(bool value) { put(static_cast<uint8_t>(value)); }
     template <class T>
-        requires std::is_enum_v<T>
+    requires std::is_enum_v<T>
     void put(T value) { put(static_cast<uint8_t>(value)); }
     void put(const std::string& text) {
         put(static_cast<uint64_t>(text.size()));
@@ -70,14 +74,14 @@ private:
         std::visit([this](const auto& held) { put(held); }, value);
     }
     template <class T>
-        requires std::is_class_v<T>
+    requires std::is_class_v<T>
     void put(const T& record) { fields(*this, record); }
 
     std::string bytes_;
 };
 
-// Reads the same fields back from untrusted bytes. UserError naming the section and the field; a count is believed only as
-// far as there are bytes left, so nothing larger than the section is ever allocated.
+// Reads the same fields back from untrusted bytes. UserError naming the section and the field; a count is believed only
+// as far as there are bytes left, so nothing larger than the section is ever allocated.
 class Reader {
 public:
     static constexpr bool reading = true;
@@ -108,7 +112,9 @@ private:
     };
 
     template <Flat T>
-    void get(T& value) { std::memcpy(&value, raw(sizeof value).data(), sizeof value); }
+    void get(T& value) {
+        std::memcpy(&value, raw(sizeof value).data(), sizeof value);
+    }
     void get(bool& value) {
         uint8_t byte = 0;
         get(byte);
@@ -116,7 +122,7 @@ private:
         value = byte == 1;
     }
     template <class T>
-        requires std::is_enum_v<T>
+    requires std::is_enum_v<T>
     void get(T& value) {
         uint8_t byte = 0;
         get(byte);
@@ -147,8 +153,10 @@ private:
     void get(std::optional<T>& value) {
         bool present = false;
         get(present);
-        if (present) get(value.emplace());
-        else value.reset();
+        if (present)
+            get(value.emplace());
+        else
+            value.reset();
     }
     template <class... T>
     void get(std::variant<T...>& value) {
@@ -159,11 +167,13 @@ private:
     }
     template <size_t I, class... T>
     void alternative(std::variant<T...>& value, size_t index) {
-        if (index == I) get(value.template emplace<I>());
-        else if constexpr (I + 1 < sizeof...(T)) alternative<I + 1>(value, index);
+        if (index == I)
+            get(value.template emplace<I>());
+        else if constexpr (I + 1 < sizeof...(T))
+            alternative<I + 1>(value, index);
     }
     template <class T>
-        requires std::is_class_v<T>
+    requires std::is_class_v<T>
     void get(T& record) { fields(*this, record); }
 
     // Each item takes at least one byte.

@@ -1,5 +1,6 @@
-// What must hold before a plan from a file may be run. Memory is followed byte by byte: each range remembers the step that
-// wrote it last, which finds reads of unwritten memory, arena buffers placed over living ones, and bad views alike.
+// What must hold before a plan from a file may be run. Memory is followed byte by byte: each range remembers the step
+// that wrote it last, which finds reads of unwritten memory, arena buffers placed over living ones, and bad views
+// alike.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +13,9 @@ namespace {
 constexpr int most_threads = 1024;
 constexpr int64_t most_arena_bytes = int64_t{1} << 40;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw UserError("plan: " + where + " " + what); }
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+    throw UserError("plan: " + where + " " + what);
+}
 
 std::string step_name(const Plan& plan, size_t index) {
     const Step& step = plan.steps[index];
@@ -65,7 +68,8 @@ private:
 
 class Checker {
 public:
-    explicit Checker(const Plan& plan) : plan_(plan), outputs_(plan.outputs.size()), writer_(plan.buffers.size(), Memory::nobody) {}
+    explicit Checker(const Plan& plan)
+        : plan_(plan), outputs_(plan.outputs.size()), writer_(plan.buffers.size(), Memory::nobody) {}
 
     void run() {
         settings();
@@ -82,7 +86,8 @@ private:
     void settings() const {
         const Settings& s = plan_.settings;
         if (s.threads < 1 || s.threads > most_threads)
-            refuse("settings", "threads = " + std::to_string(s.threads) + " is outside 1.." + std::to_string(most_threads));
+            refuse("settings",
+                   "threads = " + std::to_string(s.threads) + " is outside 1.." + std::to_string(most_threads));
         const auto one_of = [](const char* name, const std::string& value, std::initializer_list<const char*> words) {
             if (std::find(words.begin(), words.end(), value) == words.end())
                 refuse("settings", std::string("has an unknown value of ") + name);
@@ -126,7 +131,8 @@ private:
                 return same_bytes(plan_.constants[static_cast<size_t>(b.index)].desc.bytes());
             case Place::arena:
                 if (b.index < 0 || b.index % 64 != 0) refuse(where, "has an arena offset that is not a multiple of 64");
-                if (checked_add(b.index, bytes, "arena offset") > plan_.arena_bytes) refuse(where, "ends beyond the arena");
+                if (checked_add(b.index, bytes, "arena offset") > plan_.arena_bytes)
+                    refuse(where, "ends beyond the arena");
         }
     }
 
@@ -139,7 +145,8 @@ private:
             refuse(where, "has a fixed value of the wrong size");
         if (port.buffer == -1 && place == Place::input) return;  // an input that nothing reads
         const Buffer& b = at(port.buffer, where);
-        if (b.place != place || b.index != static_cast<int64_t>(index)) refuse(where, "is bound to a buffer of another place");
+        if (b.place != place || b.index != static_cast<int64_t>(index))
+            refuse(where, "is bound to a buffer of another place");
     }
 
     void step(size_t i) {
@@ -153,10 +160,12 @@ private:
             refuse(where, "has another number of buffers than its problem");
         program(problem, where);
         for (int32_t id : step.packed)
-            if (id < 0 || id >= static_cast<int32_t>(plan_.constants.size())) refuse(where, "names a constant that is not there");
+            if (id < 0 || id >= static_cast<int32_t>(plan_.constants.size()))
+                refuse(where, "names a constant that is not there");
         for (size_t k = 0; k < step.src.size(); ++k) {
             if (step.src[k] == -1) {
-                if (problem.src[k] && !problem.constant[k]) refuse(where, "lacks the buffer of src " + std::to_string(k));
+                if (problem.src[k] && !problem.constant[k])
+                    refuse(where, "lacks the buffer of src " + std::to_string(k));
                 continue;
             }
             if (!problem.src[k]) refuse(where, "has a buffer for an absent src");
@@ -197,7 +206,8 @@ private:
         const int32_t id = at_index(step.dst[k], where);
         const Buffer& b = plan_.buffers[static_cast<size_t>(id)];
         same_size(b, step.problem.dst[k], where);
-        if (b.place == Place::input || b.place == Place::constant) refuse(where, "writes to " + b.name + ", which is read-only");
+        if (b.place == Place::input || b.place == Place::constant)
+            refuse(where, "writes to " + b.name + ", which is read-only");
         const Span target = span(id);
         for (size_t other = 0; other < k; ++other) {
             if (step.dst[other] == -1) continue;
@@ -217,8 +227,7 @@ private:
         const int64_t own = writer_[static_cast<size_t>(id)];
         const std::string& name = plan_.buffers[static_cast<size_t>(id)].name;
         if (last == Memory::nobody) refuse(where, "reads " + name + " before it is written");
-        if (own != Memory::nobody && last != own)
-            refuse(where, "reads " + name + " after other steps wrote over it");
+        if (own != Memory::nobody && last != own) refuse(where, "reads " + name + " after other steps wrote over it");
     }
 
     void same_size(const Buffer& b, const TensorDesc& wanted, const std::string& where) const {
@@ -229,7 +238,8 @@ private:
         return plan_.buffers[static_cast<size_t>(at_index(id, where))];
     }
     int32_t at_index(int32_t id, const std::string& where) const {
-        if (id < 0 || id >= static_cast<int32_t>(plan_.buffers.size())) refuse(where, "names a buffer that is not there");
+        if (id < 0 || id >= static_cast<int32_t>(plan_.buffers.size()))
+            refuse(where, "names a buffer that is not there");
         return id;
     }
 

@@ -27,13 +27,15 @@ private:
 };
 
 int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 void check_port(const Port& port, const Tensor& tensor) {
     if (tensor.type() == port.desc.type && tensor.shape() == port.desc.shape) return;
-    throw UserError("input " + port.name + " is " + std::string(to_string(tensor.type())) + " " + tensor.shape().text() +
-                    ", the engine takes " + std::string(to_string(port.desc.type)) + " " + port.desc.shape.text());
+    throw UserError("input " + port.name + " is " + std::string(to_string(tensor.type())) + " " +
+                    tensor.shape().text() + ", the engine takes " + std::string(to_string(port.desc.type)) + " " +
+                    port.desc.shape.text());
 }
 
 }  // namespace
@@ -93,8 +95,8 @@ Context::Impl::Impl(std::shared_ptr<const Engine> shared) : engine(std::move(sha
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const PreparedStep& prepared = impl.steps[i];
         std::byte* const* base = pointers_.data();
-        const Args args{base + starts[4 * i], base + starts[4 * i + 1], base + starts[4 * i + 2], base + starts[4 * i + 3],
-                        workspace_.data(), scratch_.data()};
+        const Args args{base + starts[4 * i],     base + starts[4 * i + 1], base + starts[4 * i + 2],
+                        base + starts[4 * i + 3], workspace_.data(),        scratch_.data()};
         steps_.push_back({prepared.prepared.get(), prepared.tiles.data(), static_cast<int>(prepared.tiles.size()),
                           prepared.threads, args});
     }
@@ -158,8 +160,10 @@ void Context::Impl::execute(int64_t* step_ns) {
     [[maybe_unused]] int64_t before = timed ? now_ns() : 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
         const Ready& step = steps_[i];
-        if (lease.get() == nullptr || step.threads == 1) run_alone(step);
-        else run_shared(step, *lease.get());
+        if (lease.get() == nullptr || step.threads == 1)
+            run_alone(step);
+        else
+            run_shared(step, *lease.get());
         if constexpr (timed) {
             const int64_t after = now_ns();
             step_ns[i] += after - before;

@@ -27,7 +27,8 @@ void check_machine(const Target& target) {
     const Target here = Target::native();
     const auto needs = [](bool wanted, bool present, const char* field) {
         if (wanted && !present)
-            throw UserError(std::string("the engine was built for ") + field + "=1"
+            throw UserError(std::string("the engine was built for ") + field +
+                            "=1"
                             ", which this machine does not have: build it again for this machine");
     };
     needs(target.avx512_vnni, here.avx512_vnni, "vnni");
@@ -86,7 +87,8 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
         most_tiles = std::max(most_tiles, result.tiles.back());
     }
     const int64_t limit = step.max_threads == 0 ? plan.settings.threads : step.max_threads;
-    result.threads = static_cast<int>(std::max<int64_t>(1, std::min({int64_t{plan.settings.threads}, limit, most_tiles})));
+    result.threads =
+        static_cast<int>(std::max<int64_t>(1, std::min({int64_t{plan.settings.threads}, limit, most_tiles})));
     return result;
 }
 
@@ -112,7 +114,8 @@ std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Reg
         impl->scratch_bytes = std::max(impl->scratch_bytes, round_up(step.prepared->scratch_bytes(), alignment));
         impl->steps.push_back(std::move(step));
     }
-    if (parallel) impl->pool = plan.settings.pool == "openmp" ? make_openmp_pool(plan.settings) : make_own_pool(plan.settings);
+    if (parallel)
+        impl->pool = plan.settings.pool == "openmp" ? make_openmp_pool(plan.settings) : make_own_pool(plan.settings);
     impl->plan = std::move(plan);
     impl->info = std::move(info);
     return std::make_shared<const Engine>(std::move(impl));

@@ -15,11 +15,11 @@ namespace headway {
 struct EngineInfo {
     std::string builder = "native";
     std::string builder_version;
-    Hash model;            // of the model's bytes
+    Hash model;  // of the model's bytes
     std::string model_name;
-    std::string route;     // canonical
-    std::string target;    // Target::text()
-    std::string ledger;    // JSON text of the ledger
+    std::string route;        // canonical
+    std::string target;       // Target::text()
+    std::string ledger;       // JSON text of the ledger
     std::string certificate;  // JSON text appended after gate and claim; empty until then
 };
 

@@ -1,6 +1,6 @@
-// File: prologue (magic, version, content length, section table, checksum of these), then the sections, each starting on a
-// multiple of 64 bytes with zeros between, then nothing or one certificate block. Every byte is under a checksum or must be
-// zero, so no change goes unseen.
+// File: prologue (magic, version, content length, section table, checksum of these), then the sections, each starting
+// on a multiple of 64 bytes with zeros between, then nothing or one certificate block. Every byte is under a checksum
+// or must be zero, so no change goes unseen.
 #include "runtime/engine_file.h"
 
 #include <fstream>
@@ -14,7 +14,8 @@
 namespace headway {
 namespace {
 
-constexpr std::string_view magic = "\x89HWE\r\n\x1a\n";  // as PNG's: shows transfers that changed line ends or cut bit 7
+constexpr std::string_view magic =
+    "\x89HWE\r\n\x1a\n";  // as PNG's: shows transfers that changed line ends or cut bit 7
 constexpr std::string_view certificate_magic = "HWCERT\n\x1a";
 constexpr int64_t alignment = 64;
 
@@ -110,7 +111,9 @@ std::string packed(const T& record) {
     return writer.bytes();
 }
 
-void pad(std::string& bytes) { bytes.resize(static_cast<size_t>(round_up(static_cast<int64_t>(bytes.size()), alignment))); }
+void pad(std::string& bytes) {
+    bytes.resize(static_cast<size_t>(round_up(static_cast<int64_t>(bytes.size()), alignment)));
+}
 
 std::string certificate_block(const std::string& json) {
     if (json.empty()) return {};
@@ -218,8 +221,9 @@ private:
         uint32_t version = 0;
         std::memcpy(&version, file_.data() + version_at, sizeof version);
         if (version != static_cast<uint32_t>(engine_file_version))
-            throw UserError(path_ + " has engine file version " + std::to_string(version) + ", this program reads version " +
-                            std::to_string(engine_file_version) + ": build the engine again");
+            throw UserError(path_ + " has engine file version " + std::to_string(version) +
+                            ", this program reads version " + std::to_string(engine_file_version) +
+                            ": build the engine again");
         Hash checksum;
         Reader tail(path_ + ": prologue", file_.subspan(prologue_bytes - 16, 16));
         tail("checksum", checksum);
@@ -227,8 +231,8 @@ private:
         Reader reader(path_ + ": prologue", file_.subspan(prologue_at, prologue_fields_bytes));
         reader("fields", prologue_);
         if (prologue_.content_bytes > file_.size())
-            fail("prologue", "says the file has at least " + std::to_string(prologue_.content_bytes) + " bytes, it has " +
-                                 std::to_string(file_.size()));
+            fail("prologue", "says the file has at least " + std::to_string(prologue_.content_bytes) +
+                                 " bytes, it has " + std::to_string(file_.size()));
     }
 
     // Returns the end of the section. Sections stand in order, so that none overlap.
@@ -277,7 +281,8 @@ EngineFile read_engine_file(const std::string& path) {
     return read_engine_bytes(path, file->bytes(), file);
 }
 
-EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes,
+                             std::shared_ptr<const void> owner) {
     const SectionReader sections(name, bytes);
     auto head = sections.record<HeaderRecord>(header);
     auto record = sections.record<PlanRecord>(plan);
@@ -298,9 +303,14 @@ EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte>
         throw UserError(name + ": " + error.what());
     }
     if (out.fingerprint() != head.fingerprint) sections.fail("header: fingerprint", "is not that of the plan");
-    result.info = {std::move(head.builder),    std::move(head.builder_version), head.model,
-                   std::move(head.model_name), std::move(head.route),           std::move(head.target),
-                   SectionReader::text(sections.section(ledger)), sections.certificate()};
+    result.info = {std::move(head.builder),
+                   std::move(head.builder_version),
+                   head.model,
+                   std::move(head.model_name),
+                   std::move(head.route),
+                   std::move(head.target),
+                   SectionReader::text(sections.section(ledger)),
+                   sections.certificate()};
     return result;
 }
 

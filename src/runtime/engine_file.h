@@ -1,5 +1,6 @@
-// The .hwe file: little-endian, 64-byte aligned sections, each with length and checksum (XXH3-128): header, plan, constants,
-// ledger, and an optional certificate outside the content hash. No pointers, no code, nothing executed from the file.
+// The .hwe file: little-endian, 64-byte aligned sections, each with length and checksum (XXH3-128): header, plan,
+// constants, ledger, and an optional certificate outside the content hash. No pointers, no code, nothing executed from
+// the file.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,8 @@ struct EngineFile {
 // Checks magic, version, every length, checksum, offset, count and index before use. UserError naming the section.
 EngineFile read_engine_file(const std::string& path);
 // The same for bytes in memory that `owner` keeps alive; `name` stands for the path in errors.
-EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes,
+                             std::shared_ptr<const void> owner);
 
 // Whether the file begins as an engine file does; false when it cannot be read.
 bool begins_as_engine_file(const std::string& path);

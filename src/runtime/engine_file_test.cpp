@@ -131,8 +131,11 @@ TEST_F(EngineFileTest, SeesEveryTruncation) {
     const std::string good = read_file(path);
     for (size_t length = 0; length < good.size(); ++length) {
         // only the certificate may be missing as a whole
-        if (length == content) EXPECT_NO_THROW(read_from_memory(good.substr(0, length)));
-        else ASSERT_THROW(read_from_memory(good.substr(0, length)), UserError) << "length " << length << " of " << good.size();
+        if (length == content)
+            EXPECT_NO_THROW(read_from_memory(good.substr(0, length)));
+        else
+            ASSERT_THROW(read_from_memory(good.substr(0, length)), UserError)
+                << "length " << length << " of " << good.size();
     }
 }
 

@@ -66,7 +66,8 @@ TEST(Engine, GivesTheSameResultUnderEveryRunTimeSetting) {
                 maker.plan.settings.spin_us = spin;
                 maker.plan.settings.tasks_per_thread = spin == 0 ? 1 : 5;
                 Context context(maker.engine());
-                EXPECT_EQ(floats(context.run(std::vector<Tensor>{tensor_of(x), tensor_of(y)})[0]), example_result(x, y));
+                EXPECT_EQ(floats(context.run(std::vector<Tensor>{tensor_of(x), tensor_of(y)})[0]),
+                          example_result(x, y));
             }
 }
 
@@ -129,7 +130,8 @@ TEST(Engine, ProfilesEachStep) {
     Context context(example(100).engine());
     const auto x = numbers(100, 1), y = numbers(100, 2);
     std::vector<float> out(100);
-    const std::byte* inputs[] = {reinterpret_cast<const std::byte*>(x.data()), reinterpret_cast<const std::byte*>(y.data())};
+    const std::byte* inputs[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                 reinterpret_cast<const std::byte*>(y.data())};
     std::byte* outputs[] = {reinterpret_cast<std::byte*>(out.data())};
     std::vector<int64_t> ns(4, 1000);
     context.profile(inputs, outputs, ns);
@@ -167,11 +169,13 @@ TEST(Engine, RefusesAnotherValueOfAFixedInput) {
 TEST(Engine, RefusesWhatThisMachineOrVersionCannotRun) {
     Plan plan = example(10).plan;
     if (!runs_here(Isa::avx512)) {
-        EXPECT_EQ(refusal(plan, "avx512"),
-                  "the engine was built for isa=avx512, which this machine does not have: build it again for this machine");
+        EXPECT_EQ(
+            refusal(plan, "avx512"),
+            "the engine was built for isa=avx512, which this machine does not have: build it again for this machine");
     }
     plan.steps[1].kernel = "test.wide";
-    EXPECT_EQ(refusal(plan), "step 1 (test.scale#1): kernel test.wide cannot run it: isa: target has baseline (needs avx512)");
+    EXPECT_EQ(refusal(plan),
+              "step 1 (test.scale#1): kernel test.wide cannot run it: isa: target has baseline (needs avx512)");
     plan.steps[1].kernel = "test.lost";
     EXPECT_EQ(refusal(plan), "step 1 (test.scale#1) needs kernel test.lost, which this version does not have");
 }

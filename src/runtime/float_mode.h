@@ -1,5 +1,5 @@
-// The floating-point mode of a thread while it runs an engine: rounding to nearest even, exceptions masked, and denormals
-// flushed when the engine says so. The mode found is put back.
+// The floating-point mode of a thread while it runs an engine: rounding to nearest even, exceptions masked, and
+// denormals flushed when the engine says so. The mode found is put back.
 #pragma once
 
 #include <xmmintrin.h>

@@ -21,7 +21,8 @@ Pages::Pages(int64_t bytes, std::string_view kind) {
     const int64_t size = round_up(std::max<int64_t>(bytes, 1), unit);
     // One huge page more, so that the part kept can start on a boundary.
     const int64_t mapped = huge ? checked_add(size, huge_page, "memory size") : size;
-    void* memory = ::mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw UserError("out of memory for " + std::to_string(bytes) + " bytes");
     auto* begin = static_cast<std::byte*>(memory);
     if (huge) {

@@ -36,18 +36,20 @@ std::vector<Tensor> packed_zeros(const Step& step, const Kernel& kernel, const T
 void check_packed(const Plan& plan, const Target& target, const Registry<Kernel>& kernels) {
     int64_t stored = 0;
     for (const Constant& constant : plan.constants) stored += static_cast<int64_t>(constant.bytes.size_bytes());
-    const int64_t limit = checked_add(checked_mul(stored, most_shrinkage, "constants"), always_allowed_bytes, "constants");
+    const int64_t limit =
+        checked_add(checked_mul(stored, most_shrinkage, "constants"), always_allowed_bytes, "constants");
     for (const Step& step : plan.steps) {
         const Kernel* kernel = kernels.find(step.kernel);
         if (kernel == nullptr || !kernel->supports(step.problem, target, step.choices)) continue;
         std::vector<Tensor> expected;
         if (kernel->fields().pack) expected = packed_zeros(step, *kernel, target, limit);
         if (expected.size() != step.packed.size())
-            refuse(step, "has " + std::to_string(step.packed.size()) + " packed constants, kernel " + step.kernel + " makes " +
-                             std::to_string(expected.size()));
+            refuse(step, "has " + std::to_string(step.packed.size()) + " packed constants, kernel " + step.kernel +
+                             " makes " + std::to_string(expected.size()));
         for (size_t i = 0; i < expected.size(); ++i)
             if (plan.constants[static_cast<size_t>(step.packed[i])].bytes.size_bytes() != expected[i].size_bytes())
-                refuse(step, "packed constant " + std::to_string(i) + " has not the size that kernel " + step.kernel + " makes");
+                refuse(step, "packed constant " + std::to_string(i) + " has not the size that kernel " + step.kernel +
+                                 " makes");
     }
 }
 

@@ -6,8 +6,8 @@
 
 namespace headway {
 
-// UserError naming the first step whose packed constants have not the number and sizes that its kernel makes from constants
-// of the problem's shapes. Steps of unknown kernels are left to Engine::make.
+// UserError naming the first step whose packed constants have not the number and sizes that its kernel makes from
+// constants of the problem's shapes. Steps of unknown kernels are left to Engine::make.
 void check_packed(const Plan& plan, const Target& target, const Registry<Kernel>& kernels);
 
 }  // namespace headway

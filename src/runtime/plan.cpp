@@ -55,8 +55,10 @@ private:
         writer_("kind", buffer.kind);
         writer_("memory_space", buffer.memory_space);
         writer_("place", buffer.place);
-        if (buffer.place == Place::constant) constant(static_cast<int32_t>(buffer.index));
-        else writer_("index", buffer.index);
+        if (buffer.place == Place::constant)
+            constant(static_cast<int32_t>(buffer.index));
+        else
+            writer_("index", buffer.index);
     }
 
     void constant(int32_t id) {

@@ -23,12 +23,12 @@ struct Buffer {
     ValueKind kind = ValueKind::tensor;
     int memory_space = 0;  // 0 = host
     Place place = Place::arena;
-    int64_t index = 0;     // input, output or constant number; byte offset for arena (64-byte aligned)
+    int64_t index = 0;  // input, output or constant number; byte offset for arena (64-byte aligned)
 };
 
 struct Constant {
     TensorDesc desc;
-    Tensor bytes;   // packed form; u8 for blobs without a tensor meaning
+    Tensor bytes;  // packed form; u8 for blobs without a tensor meaning
     Hash hash;
 };
 
@@ -41,7 +41,7 @@ struct Step {
     std::vector<int32_t> dst;       // buffer ids; -1 unused output
     std::vector<int32_t> packed;    // constant ids
     std::vector<std::string> origins;
-    int max_threads = 0;            // 0 = all of the engine's
+    int max_threads = 0;  // 0 = all of the engine's
     int device = 0, queue = 0;
 };
 
@@ -57,10 +57,10 @@ struct Port {
 // Run-time settings chosen by knobs.
 struct Settings {
     int threads = 1;
-    std::string pool = "own";      // "own" or "openmp"
-    int64_t spin_us = 100;         // idle workers spin this long before they park
-    double min_task_us = 2;        // a step is split only into tasks of at least this much predicted work
-    std::string pin = "none";      // "none" or "compact"
+    std::string pool = "own";  // "own" or "openmp"
+    int64_t spin_us = 100;     // idle workers spin this long before they park
+    double min_task_us = 2;    // a step is split only into tasks of at least this much predicted work
+    std::string pin = "none";  // "none" or "compact"
     bool flush_to_zero = true;
     std::string weight_pages = "thp";  // "4k", "thp", "mapped"
     std::string arena_pages = "4k";    // "4k", "thp"
@@ -83,8 +83,8 @@ struct Plan {
     Hash timing_key() const;
 };
 
-// Broken rules of a plan from a file: ids and offsets in range, sizes that match, each buffer written before it is read,
-// arena buffers alive at the same time disjoint. UserError naming the first one.
+// Broken rules of a plan from a file: ids and offsets in range, sizes that match, each buffer written before it is
+// read, arena buffers alive at the same time disjoint. UserError naming the first one.
 void check_plan(const Plan& plan);
 
 }  // namespace headway

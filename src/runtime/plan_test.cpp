@@ -20,15 +20,20 @@ std::string refusal(const std::function<void(Plan&)>& change) {
     return "accepted";
 }
 
-TEST(CheckPlan, AcceptsAGoodPlan) { EXPECT_EQ(refusal([](Plan&) {}), "accepted"); }
+TEST(CheckPlan, AcceptsAGoodPlan) {
+    EXPECT_EQ(refusal([](Plan&) {}), "accepted");
+}
 
 TEST(CheckPlan, NamesTheFirstBrokenRule) {
     // buffers: 0 x, 1 y, 2 out, 3 a, 4 b, 5 c (the bytes of a); 20 floats take 80 bytes, slots are 128 apart
-    EXPECT_EQ(refusal([](Plan& p) { p.steps[0].src[0] = 4; }), "plan: step 0 (test.add#0) reads b before it is written");
+    EXPECT_EQ(refusal([](Plan& p) { p.steps[0].src[0] = 4; }),
+              "plan: step 0 (test.add#0) reads b before it is written");
     EXPECT_EQ(refusal([](Plan& p) { p.steps[3].src[1] = 3; }),
               "plan: step 3 (test.add#3) reads a after other steps wrote over it");
-    EXPECT_EQ(refusal([](Plan& p) { p.steps[2].src[0] = 9; }), "plan: step 2 (test.sum_all#2) names a buffer that is not there");
-    EXPECT_EQ(refusal([](Plan& p) { p.steps[2].dst[0] = 0; }), "plan: step 2 (test.sum_all#2) writes to x, which is read-only");
+    EXPECT_EQ(refusal([](Plan& p) { p.steps[2].src[0] = 9; }),
+              "plan: step 2 (test.sum_all#2) names a buffer that is not there");
+    EXPECT_EQ(refusal([](Plan& p) { p.steps[2].dst[0] = 0; }),
+              "plan: step 2 (test.sum_all#2) writes to x, which is read-only");
     EXPECT_EQ(refusal([](Plan& p) { p.steps[1].packed[0] = 1; }),
               "plan: step 1 (test.scale#1) names a constant that is not there");
     EXPECT_EQ(refusal([](Plan& p) { p.steps.pop_back(); }), "plan: output 0 (out) reads out before it is written");
@@ -42,10 +47,13 @@ TEST(CheckPlan, NamesTheFirstBrokenRule) {
               "plan: step 0 (test.add#0) does not have the size of buffer a");
     EXPECT_EQ(refusal([](Plan& p) { p.steps[0].src.pop_back(); }),
               "plan: step 0 (test.add#0) has another number of buffers than its problem");
-    EXPECT_EQ(refusal([](Plan& p) { p.inputs[0].fixed_value.resize(3); }), "plan: input 0 (x) has a fixed value of the wrong size");
+    EXPECT_EQ(refusal([](Plan& p) { p.inputs[0].fixed_value.resize(3); }),
+              "plan: input 0 (x) has a fixed value of the wrong size");
     EXPECT_EQ(refusal([](Plan& p) { p.settings.threads = 0; }), "plan: settings threads = 0 is outside 1..1024");
     EXPECT_EQ(refusal([](Plan& p) { p.settings.pool = "tbb"; }), "plan: settings has an unknown value of pool");
-    EXPECT_EQ(refusal([](Plan& p) { p.steps[0].problem.epilogue.code = {{Opcode::relu, 1, 0, 0, 0, 0}}; }),
+    EXPECT_EQ(refusal([](Plan& p) {
+                  p.steps[0].problem.epilogue.code = {{Opcode::relu, 1, 0, 0, 0, 0}};
+              }),
               "plan: step 0 (test.add#0) has a step program with a register or operand out of range");
 }
 
@@ -79,12 +87,13 @@ TEST(Fingerprint, TellsWhatAnEngineDoes) {
     EXPECT_EQ(changed([](Plan& p) { p.steps[0].origins = {"other"}; }), nothing);
     EXPECT_EQ(changed([](Plan& p) { p.inputs[0].name = "other"; }), nothing);
     EXPECT_EQ(changed([](Plan& p) {
-        // the same plan with its buffers in another order
-        std::swap(p.buffers[3], p.buffers[4]);
-        for (Step& step : p.steps)
-            for (auto* ids : {&step.src, &step.dst})
-                for (int32_t& id : *ids) id = id == 3 ? 4 : id == 4 ? 3 : id;
-    }), nothing);
+                  // the same plan with its buffers in another order
+                  std::swap(p.buffers[3], p.buffers[4]);
+                  for (Step& step : p.steps)
+                      for (auto* ids : {&step.src, &step.dst})
+                          for (int32_t& id : *ids) id = id == 3 ? 4 : id == 4 ? 3 : id;
+              }),
+              nothing);
     EXPECT_EQ(changed([](Plan& p) { p.constants[0].hash = hash_text("other"); }), fingerprint_only);
     EXPECT_EQ(changed([](Plan& p) { p.steps[0].kernel = "test.other"; }), both);
     EXPECT_EQ(changed([](Plan& p) { p.steps[0].max_threads = 1; }), both);

@@ -1,7 +1,7 @@
-// The engine's own pool. Each thread has a word with the range of chunks that it is to run: it takes from the front, and
-// whoever has run dry takes from the back of another's, so that equal work stays on the thread whose cache knows it and a
-// thread that the system has taken away holds up nobody but its current chunk. A claim is one compare-and-swap; the job's
-// other fields are read only under a claim, and no job ends before every claim of it is counted as done.
+// The engine's own pool. Each thread has a word with the range of chunks that it is to run: it takes from the front,
+// and whoever has run dry takes from the back of another's, so that equal work stays on the thread whose cache knows it
+// and a thread that the system has taken away holds up nobody but its current chunk. A claim is one compare-and-swap;
+// the job's other fields are read only under a claim, and no job ends before every claim of it is counted as done.
 #include <immintrin.h>
 #include <sched.h>
 
@@ -65,8 +65,10 @@ public:
         if (sleepers_.load() > 0) wake();
         take_part(0, threads);
         for (int polls = 0; done_.load(std::memory_order_acquire) != job.chunks; ++polls) {
-            if (polls < polls_before_yield) _mm_pause();
-            else ::sched_yield();
+            if (polls < polls_before_yield)
+                _mm_pause();
+            else
+                ::sched_yield();
         }
     }
 
@@ -97,10 +99,12 @@ private:
     }
 
     void take_part(int thread, int active) {
-        while (run_one(shares_[static_cast<size_t>(thread)], true, thread, active)) {}
+        while (run_one(shares_[static_cast<size_t>(thread)], true, thread, active)) {
+        }
         for (int step = 1; step < active; ++step) {
             Share& other = shares_[static_cast<size_t>((thread + step) % active)];
-            while (run_one(other, false, thread, active)) {}
+            while (run_one(other, false, thread, active)) {
+            }
         }
     }
 

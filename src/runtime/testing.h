@@ -85,7 +85,8 @@ inline Kernel::Fields kernel_fields(std::string name, Elementwise::Run run) {
 
 inline const Registry<Kernel>& kernels() {
     static const Kernel add([] {
-        auto fields = kernel_fields("test.add", [](const Args& a, int64_t i) { result(a)[i] = source(a, 0)[i] + source(a, 1)[i]; });
+        auto fields = kernel_fields("test.add",
+                                    [](const Args& a, int64_t i) { result(a)[i] = source(a, 0)[i] + source(a, 1)[i]; });
         fields.in_place = true;
         return fields;
     }());
@@ -182,7 +183,8 @@ private:
 inline PlanMaker example(int64_t elements, int threads = 1) {
     PlanMaker maker(elements, threads);
     const int32_t x = maker.input("x"), y = maker.input("y"), out = maker.output("out");
-    const int32_t a = maker.arena("a", maker.slot(0)), b = maker.arena("b", maker.slot(1)), c = maker.arena("c", maker.slot(0));
+    const int32_t a = maker.arena("a", maker.slot(0)), b = maker.arena("b", maker.slot(1)),
+                  c = maker.arena("c", maker.slot(0));
     maker.step("test.add", {x, y}, a);
     maker.step("test.scale", {a}, b, {maker.constant(3)});
     maker.step("test.sum_all", {b}, c);

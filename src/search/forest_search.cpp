@@ -40,8 +40,10 @@ public:
         const double tried = static_cast<double>(batch.lessons().trials());
         const double all = tried + batch.affordable();
         const double design = std::clamp(share_of_design * all, least_design, most_design);
-        if (tried < design) add_design(batch);
-        else add_guided(batch);
+        if (tried < design)
+            add_design(batch);
+        else
+            add_guided(batch);
         // what is left when the model has nothing new to say
         random_->fill(batch);
     }
@@ -137,8 +139,10 @@ private:
             size_t axis = 0;
             while (axis + 1 < weights.size() && left >= weights[axis]) left -= weights[axis++];
             const int value = random_value(batch, axis);
-            if (!batch.lessons().alike_to_start(axis, value) || batch.rng().chance(doubt_of_inert)) point[axis] = value;
-            else point[axis] = batch.space().start()[axis];
+            if (!batch.lessons().alike_to_start(axis, value) || batch.rng().chance(doubt_of_inert))
+                point[axis] = value;
+            else
+                point[axis] = batch.space().start()[axis];
         }
         return point;
     }

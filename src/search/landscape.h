@@ -187,8 +187,10 @@ private:
                     for (int level = 0; level < levels(axis); ++level) {
                         const int old = std::exchange(point[axis], level);
                         const double there = fate(point) == Fate::built ? log_speedup(point) : -HUGE_VAL;
-                        if (there > here) here = there, better = true;
-                        else point[axis] = old;
+                        if (there > here)
+                            here = there, better = true;
+                        else
+                            point[axis] = old;
                     }
             }
             best = std::max(best, here);

@@ -33,9 +33,7 @@ double rms_of(const Reader& values, int64_t count) {
     return count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0;
 }
 
-bool same_special(double got, double want) {
-    return (std::isnan(got) && std::isnan(want)) || got == want;
-}
+bool same_special(double got, double want) { return (std::isnan(got) && std::isnan(want)) || got == want; }
 
 // 64-bit integers beyond 2^53 may differ and still be equal as doubles.
 bool differs_as_integer(const Tensor& got, const Tensor& want, int64_t index) {

@@ -38,7 +38,8 @@ TEST(Compare, ZerosHaveNoScaleOfTheirOwn) {
     EXPECT_EQ(compare_tensors(noise, zeros, 0, 0).cosine, 0);
     noise.set(0, 1);
     EXPECT_GT(compare_tensors(noise, zeros, 0, 0).rel_l2, 1e5);
-    EXPECT_EQ(compare_tensors(Tensor(ElementType::f32, Shape{0}), Tensor(ElementType::f32, Shape{0}), 0, 0).mismatches, 0);
+    EXPECT_EQ(compare_tensors(Tensor(ElementType::f32, Shape{0}), Tensor(ElementType::f32, Shape{0}), 0, 0).mismatches,
+              0);
 }
 
 TEST(Compare, LargeIntegersAreExact) {

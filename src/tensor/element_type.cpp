@@ -52,7 +52,8 @@ ElementType element_type_from_string(std::string_view word) {
 }
 
 bool is_float(ElementType type) {
-    return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 || type == ElementType::bf16;
+    return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
+           type == ElementType::bf16;
 }
 
 float bf16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }

@@ -41,26 +41,48 @@ uint16_t float_to_f16(float value);  // round to nearest even
 template <class T>
 constexpr ElementType element_type_of();
 template <>
-constexpr ElementType element_type_of<float>() { return ElementType::f32; }
+constexpr ElementType element_type_of<float>() {
+    return ElementType::f32;
+}
 template <>
-constexpr ElementType element_type_of<double>() { return ElementType::f64; }
+constexpr ElementType element_type_of<double>() {
+    return ElementType::f64;
+}
 template <>
-constexpr ElementType element_type_of<int64_t>() { return ElementType::i64; }
+constexpr ElementType element_type_of<int64_t>() {
+    return ElementType::i64;
+}
 template <>
-constexpr ElementType element_type_of<int32_t>() { return ElementType::i32; }
+constexpr ElementType element_type_of<int32_t>() {
+    return ElementType::i32;
+}
 template <>
-constexpr ElementType element_type_of<int16_t>() { return ElementType::i16; }
+constexpr ElementType element_type_of<int16_t>() {
+    return ElementType::i16;
+}
 template <>
-constexpr ElementType element_type_of<int8_t>() { return ElementType::i8; }
+constexpr ElementType element_type_of<int8_t>() {
+    return ElementType::i8;
+}
 template <>
-constexpr ElementType element_type_of<uint8_t>() { return ElementType::u8; }
+constexpr ElementType element_type_of<uint8_t>() {
+    return ElementType::u8;
+}
 template <>
-constexpr ElementType element_type_of<uint16_t>() { return ElementType::u16; }
+constexpr ElementType element_type_of<uint16_t>() {
+    return ElementType::u16;
+}
 template <>
-constexpr ElementType element_type_of<uint32_t>() { return ElementType::u32; }
+constexpr ElementType element_type_of<uint32_t>() {
+    return ElementType::u32;
+}
 template <>
-constexpr ElementType element_type_of<uint64_t>() { return ElementType::u64; }
+constexpr ElementType element_type_of<uint64_t>() {
+    return ElementType::u64;
+}
 template <>
-constexpr ElementType element_type_of<bool>() { return ElementType::boolean; }
+constexpr ElementType element_type_of<bool>() {
+    return ElementType::boolean;
+}
 
 }  // namespace headway

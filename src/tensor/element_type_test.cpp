@@ -51,14 +51,15 @@ TEST(ElementTypes, EveryHalfSurvivesTheRoundTrip) {
 TEST(ElementTypes, RoundingIsToNearestEven) {
     // floats around every exponent, with patterns that hit ties, their neighbours and carries
     for (int exponent = -30; exponent <= 15; ++exponent) {
-        for (const uint32_t mantissa : {0x0U, 0x1U, 0xFFFU, 0x1000U, 0x1001U, 0x2FFFU, 0x3000U, 0x3001U, 0x7FFFU, 0x8000U,
-                                        0x8001U, 0x17FFFU, 0x18000U, 0x7FE000U, 0x7FEFFFU, 0x7FFFFFU}) {
+        for (const uint32_t mantissa : {0x0U, 0x1U, 0xFFFU, 0x1000U, 0x1001U, 0x2FFFU, 0x3000U, 0x3001U, 0x7FFFU,
+                                        0x8000U, 0x8001U, 0x17FFFU, 0x18000U, 0x7FE000U, 0x7FEFFFU, 0x7FFFFFU}) {
             const float value = std::ldexp(1 + static_cast<float>(mantissa) * 0x1p-23F, exponent);
             for (const float signed_value : {value, -value}) {
                 const double half = rounded_to(signed_value, 10, -14);
                 const double expected = std::fabs(half) >= 65536 ? std::copysign(HUGE_VAL, half) : half;
                 EXPECT_EQ(f16_to_float(float_to_f16(signed_value)), expected) << signed_value;
-                EXPECT_EQ(bf16_to_float(float_to_bf16(signed_value)), rounded_to(signed_value, 7, -126)) << signed_value;
+                EXPECT_EQ(bf16_to_float(float_to_bf16(signed_value)), rounded_to(signed_value, 7, -126))
+                    << signed_value;
             }
         }
     }

@@ -8,10 +8,14 @@ namespace headway {
 
 std::string_view to_string(Layout layout) {
     switch (layout) {
-        case Layout::plain: return "plain";
-        case Layout::nhwc: return "nhwc";
-        case Layout::nchw8c: return "nchw8c";
-        case Layout::nchw16c: return "nchw16c";
+        case Layout::plain:
+            return "plain";
+        case Layout::nhwc:
+            return "nhwc";
+        case Layout::nchw8c:
+            return "nchw8c";
+        case Layout::nchw16c:
+            return "nchw16c";
     }
     return "plain";
 }

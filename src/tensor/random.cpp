@@ -15,8 +15,8 @@ Tensor random_tensor(ElementType type, const Shape& shape, uint64_t seed, double
     Tensor tensor(type, shape, limit_bytes);
     Rng rng(seed);
     const int64_t count = tensor.elements();
-    const bool is_unsigned = type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 ||
-                             type == ElementType::u64;
+    const bool is_unsigned =
+        type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 || type == ElementType::u64;
     for (int64_t i = 0; i < count; ++i) {
         if (is_float(type))
             tensor.set(i, deviation * nearly_normal(rng));

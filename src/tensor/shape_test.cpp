@@ -44,7 +44,8 @@ TEST(Layouts, BlocksPadTheChannels) {
         const Shape shape{2, channels, 5, 7};
         EXPECT_EQ((TensorDesc{ElementType::f32, shape, Layout::plain}.bytes()), 2 * channels * 35 * 4);
         EXPECT_EQ((TensorDesc{ElementType::f32, shape, Layout::nhwc}.bytes()), 2 * channels * 35 * 4);
-        EXPECT_EQ((TensorDesc{ElementType::bf16, shape, Layout::nchw8c}.bytes()), 2 * ((channels + 7) / 8 * 8) * 35 * 2);
+        EXPECT_EQ((TensorDesc{ElementType::bf16, shape, Layout::nchw8c}.bytes()),
+                  2 * ((channels + 7) / 8 * 8) * 35 * 2);
         EXPECT_EQ((TensorDesc{ElementType::f32, shape, Layout::nchw16c}.physical_elements()),
                   2 * ((channels + 15) / 16 * 16) * 35);
     }

@@ -25,23 +25,35 @@ T saturated(double value) {
 template <class F>
 void visit(ElementType type, const std::byte* data, F&& f) {
     switch (type) {
-        case ElementType::f32: return f(reinterpret_cast<const float*>(data));
-        case ElementType::f64: return f(reinterpret_cast<const double*>(data));
-        case ElementType::i8: return f(reinterpret_cast<const int8_t*>(data));
-        case ElementType::u8: return f(reinterpret_cast<const uint8_t*>(data));
-        case ElementType::i16: return f(reinterpret_cast<const int16_t*>(data));
-        case ElementType::u16: return f(reinterpret_cast<const uint16_t*>(data));
-        case ElementType::i32: return f(reinterpret_cast<const int32_t*>(data));
-        case ElementType::u32: return f(reinterpret_cast<const uint32_t*>(data));
-        case ElementType::i64: return f(reinterpret_cast<const int64_t*>(data));
-        case ElementType::u64: return f(reinterpret_cast<const uint64_t*>(data));
-        default: throw InternalError("no plain number type: " + std::string(to_string(type)));
+        case ElementType::f32:
+            return f(reinterpret_cast<const float*>(data));
+        case ElementType::f64:
+            return f(reinterpret_cast<const double*>(data));
+        case ElementType::i8:
+            return f(reinterpret_cast<const int8_t*>(data));
+        case ElementType::u8:
+            return f(reinterpret_cast<const uint8_t*>(data));
+        case ElementType::i16:
+            return f(reinterpret_cast<const int16_t*>(data));
+        case ElementType::u16:
+            return f(reinterpret_cast<const uint16_t*>(data));
+        case ElementType::i32:
+            return f(reinterpret_cast<const int32_t*>(data));
+        case ElementType::u32:
+            return f(reinterpret_cast<const uint32_t*>(data));
+        case ElementType::i64:
+            return f(reinterpret_cast<const int64_t*>(data));
+        case ElementType::u64:
+            return f(reinterpret_cast<const uint64_t*>(data));
+        default:
+            throw InternalError("no plain number type: " + std::string(to_string(type)));
     }
 }
 
 }  // namespace
 
-Tensor::Tensor(ElementType type, Shape shape, int64_t limit_bytes) : type_(type), shape_(std::move(shape)), writable_(true) {
+Tensor::Tensor(ElementType type, Shape shape, int64_t limit_bytes)
+    : type_(type), shape_(std::move(shape)), writable_(true) {
     const int64_t bytes = checked_mul(shape_.elements(), static_cast<int64_t>(size_of(type)), "tensor size");
     if (bytes > limit_bytes)
         throw UserError("a tensor of " + shape_.text() + " (" + std::to_string(bytes) + " bytes) passes the limit of " +
@@ -90,7 +102,8 @@ void Tensor::set(int64_t index, double value) {
         data[index] = std::byte{value != 0};
     } else if (type_ == ElementType::f16 || type_ == ElementType::bf16) {
         const auto narrow = static_cast<float>(value);
-        reinterpret_cast<uint16_t*>(data)[index] = type_ == ElementType::f16 ? float_to_f16(narrow) : float_to_bf16(narrow);
+        reinterpret_cast<uint16_t*>(data)[index] =
+            type_ == ElementType::f16 ? float_to_f16(narrow) : float_to_bf16(narrow);
     } else if (type_ == ElementType::f32) {
         reinterpret_cast<float*>(data)[index] = static_cast<float>(value);
     } else if (type_ == ElementType::f64) {

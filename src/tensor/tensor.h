@@ -26,7 +26,9 @@ public:
     template <class T>
     static Tensor of(Shape shape, std::span<const T> values);
     template <class T>
-    static Tensor scalar(T value) { return of<T>(Shape{}, std::span<const T>(&value, 1)); }
+    static Tensor scalar(T value) {
+        return of<T>(Shape{}, std::span<const T>(&value, 1));
+    }
 
     ElementType type() const { return type_; }
     const Shape& shape() const { return shape_; }

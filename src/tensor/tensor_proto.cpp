@@ -87,22 +87,44 @@ Message read_message(std::string_view bytes) {
                 wire.append(message.dims);
                 if (message.dims.size() > max_rank) throw UserError("a tensor of too many dimensions");
                 break;
-            case field::data_type: message.data_type = wire.integer(); break;
-            case field::float_data: wire.append(message.floats); break;
-            case field::int32_data: wire.append(message.int32s); break;
-            case field::int64_data: wire.append(message.int64s); break;
-            case field::double_data: wire.append(message.doubles); break;
-            case field::uint64_data: wire.append(message.uint64s); break;
-            case field::name: message.name = wire.bytes(); break;
-            case field::raw_data: message.raw = wire.bytes(); break;
-            case field::external_data: read_external_entry(wire.bytes(), message.external); break;
-            case field::data_location: message.is_external = wire.integer() == 1; break;
+            case field::data_type:
+                message.data_type = wire.integer();
+                break;
+            case field::float_data:
+                wire.append(message.floats);
+                break;
+            case field::int32_data:
+                wire.append(message.int32s);
+                break;
+            case field::int64_data:
+                wire.append(message.int64s);
+                break;
+            case field::double_data:
+                wire.append(message.doubles);
+                break;
+            case field::uint64_data:
+                wire.append(message.uint64s);
+                break;
+            case field::name:
+                message.name = wire.bytes();
+                break;
+            case field::raw_data:
+                message.raw = wire.bytes();
+                break;
+            case field::external_data:
+                read_external_entry(wire.bytes(), message.external);
+                break;
+            case field::data_location:
+                message.is_external = wire.integer() == 1;
+                break;
             case field::string_data:
                 message.has_strings = true;
                 wire.skip();
                 break;
-            case field::segment: throw UserError("tensors in segments are not handled");
-            default: wire.skip();
+            case field::segment:
+                throw UserError("tensors in segments are not handled");
+            default:
+                wire.skip();
         }
     }
     return message;
@@ -151,15 +173,24 @@ Tensor converted(ElementType type, const Shape& shape, const std::vector<Source>
 
 Tensor from_typed_fields(const Message& message, ElementType type, const Shape& shape) {
     switch (type) {
-        case ElementType::f32: return converted<float>(type, shape, message.floats);
-        case ElementType::f64: return converted<double>(type, shape, message.doubles);
-        case ElementType::i64: return converted<int64_t>(type, shape, message.int64s);
-        case ElementType::u64: return converted<uint64_t>(type, shape, message.uint64s);
-        case ElementType::u32: return converted<uint32_t>(type, shape, message.uint64s);
-        case ElementType::i32: return converted<int32_t>(type, shape, message.int32s);
-        case ElementType::i16: return converted<int16_t>(type, shape, message.int32s);
-        case ElementType::i8: return converted<int8_t>(type, shape, message.int32s);
-        case ElementType::u8: return converted<uint8_t>(type, shape, message.int32s);
+        case ElementType::f32:
+            return converted<float>(type, shape, message.floats);
+        case ElementType::f64:
+            return converted<double>(type, shape, message.doubles);
+        case ElementType::i64:
+            return converted<int64_t>(type, shape, message.int64s);
+        case ElementType::u64:
+            return converted<uint64_t>(type, shape, message.uint64s);
+        case ElementType::u32:
+            return converted<uint32_t>(type, shape, message.uint64s);
+        case ElementType::i32:
+            return converted<int32_t>(type, shape, message.int32s);
+        case ElementType::i16:
+            return converted<int16_t>(type, shape, message.int32s);
+        case ElementType::i8:
+            return converted<int8_t>(type, shape, message.int32s);
+        case ElementType::u8:
+            return converted<uint8_t>(type, shape, message.int32s);
         case ElementType::boolean: {
             Tensor tensor = converted<uint8_t>(type, shape, message.int32s);
             check_booleans(type, tensor.bytes());
@@ -167,8 +198,10 @@ Tensor from_typed_fields(const Message& message, ElementType type, const Shape& 
         }
         case ElementType::u16:
         case ElementType::f16:
-        case ElementType::bf16: return converted<uint16_t>(type, shape, message.int32s);
-        default: throw InternalError("element type without a typed field");
+        case ElementType::bf16:
+            return converted<uint16_t>(type, shape, message.int32s);
+        default:
+            throw InternalError("element type without a typed field");
     }
 }
 
@@ -177,7 +210,8 @@ bool has_typed_fields(const Message& message) {
            !message.uint64s.empty();
 }
 
-Tensor from_external(const Message& message, ElementType type, const Shape& shape, int64_t bytes, ExternalData* external) {
+Tensor from_external(const Message& message, ElementType type, const Shape& shape, int64_t bytes,
+                     ExternalData* external) {
     if (external == nullptr) throw UserError("external data is not allowed here");
     if (message.raw || has_typed_fields(message)) throw UserError("a tensor with external and inline data");
     if (message.external.length && *message.external.length != bytes)
@@ -197,7 +231,8 @@ std::string tensor_proto_name(std::string_view message) {
     return "";
 }
 
-NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<const void>& owner, ExternalData* external) {
+NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                              ExternalData* external) {
     Message message = read_message(bytes);
     const ElementType type = element_type_of_number(message.data_type);
     if (message.has_strings) throw UserError("string values in a tensor of numbers");
@@ -211,8 +246,8 @@ NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<cons
     } else if (message.raw) {
         if (has_typed_fields(message)) throw UserError("a tensor with raw and typed data");
         if (static_cast<int64_t>(message.raw->size()) != size)
-            throw UserError(std::to_string(message.raw->size()) + " bytes of raw data for a tensor of shape " + shape.text() +
-                            " and type " + std::string(to_string(type)));
+            throw UserError(std::to_string(message.raw->size()) + " bytes of raw data for a tensor of shape " +
+                            shape.text() + " and type " + std::string(to_string(type)));
         result.tensor = viewed(type, shape, std::as_bytes(std::span(message.raw->data(), message.raw->size())), owner);
     } else {
         result.tensor = from_typed_fields(message, type, shape);

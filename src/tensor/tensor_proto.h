@@ -30,8 +30,8 @@ struct NamedTensor {
 // Only the name, for messages about a tensor whose values cannot be read.
 std::string tensor_proto_name(std::string_view message);
 
-// UserError when the message is damaged or its data do not fit its shape exactly; Unsupported for element types that are
-// not handled. The tensor is a view on `message` (kept alive by `owner`) where the alignment allows, else a copy.
+// UserError when the message is damaged or its data do not fit its shape exactly; Unsupported for element types that
+// are not handled. The tensor is a view on `message` (kept alive by `owner`) where the alignment allows, else a copy.
 // Tensors with external data are refused without `external`.
 NamedTensor read_tensor_proto(std::string_view message, const std::shared_ptr<const void>& owner,
                               ExternalData* external = nullptr);

@@ -16,9 +16,10 @@ NamedTensor read(const std::string& bytes) {
 }
 
 TEST(TensorProto, WritesWhatItReads) {
-    for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16, ElementType::i8,
-                                   ElementType::u8, ElementType::i16, ElementType::u16, ElementType::i32, ElementType::u32,
-                                   ElementType::i64, ElementType::u64, ElementType::boolean}) {
+    for (const ElementType type :
+         {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16, ElementType::i8, ElementType::u8,
+          ElementType::i16, ElementType::u16, ElementType::i32, ElementType::u32, ElementType::i64, ElementType::u64,
+          ElementType::boolean}) {
         for (const Shape& shape : {Shape{}, Shape{7}, Shape{3, 0, 2}, Shape{2, 3, 5}}) {
             const Tensor tensor = random_tensor(type, shape, 5);
             const NamedTensor back = read(write_tensor_proto(tensor, "name"));
@@ -38,13 +39,16 @@ TEST(TensorProto, ReadsEveryTypedField) {
         return read(bytes).tensor;
     };
     const std::vector<float> floats = {1.5F, -2};
-    EXPECT_EQ(tensor(ElementType::f32, [&](auto& w) { w.add_packed_float(4, floats.begin(), floats.end()); }).at(1), -2);
+    EXPECT_EQ(tensor(ElementType::f32, [&](auto& w) { w.add_packed_float(4, floats.begin(), floats.end()); }).at(1),
+              -2);
     EXPECT_EQ(tensor(ElementType::f32, [&](auto& w) { w.add_float(4, 1), w.add_float(4, 2); }).at(1), 2);
     EXPECT_EQ(tensor(ElementType::f64, [&](auto& w) { w.add_double(10, 1), w.add_double(10, 0.1); }).at(1), 0.1);
     EXPECT_EQ(tensor(ElementType::i64, [&](auto& w) { w.add_int64(7, -1), w.add_int64(7, INT64_MIN); }).at(0), -1);
-    EXPECT_EQ(tensor(ElementType::u64, [&](auto& w) { w.add_uint64(11, 1), w.add_uint64(11, UINT64_MAX); }).data<uint64_t>()[1],
+    EXPECT_EQ(tensor(ElementType::u64, [&](auto& w) { w.add_uint64(11, 1), w.add_uint64(11, UINT64_MAX); })
+                  .data<uint64_t>()[1],
               UINT64_MAX);
-    EXPECT_EQ(tensor(ElementType::u32, [&](auto& w) { w.add_uint64(11, 1), w.add_uint64(11, UINT32_MAX); }).at(1), UINT32_MAX);
+    EXPECT_EQ(tensor(ElementType::u32, [&](auto& w) { w.add_uint64(11, 1), w.add_uint64(11, UINT32_MAX); }).at(1),
+              UINT32_MAX);
     EXPECT_EQ(tensor(ElementType::f16, [&](auto& w) { w.add_int32(5, 0x3C00), w.add_int32(5, 0xC000); }).at(1), -2);
     EXPECT_EQ(tensor(ElementType::i16, [&](auto& w) { w.add_int32(5, -5), w.add_int32(5, 32767); }).at(0), -5);
     EXPECT_THROW(tensor(ElementType::u16, [&](auto& w) { w.add_int32(5, -5), w.add_int32(5, 1); }), UserError);

@@ -87,10 +87,10 @@ void Arena::run_control() {
     control_ = judge_control(values);
     const GuardRules& rules = session_.visits.rules();
     if (rules.most_run_delay > GuardRules{}.most_run_delay || rules.most_clock_change > GuardRules{}.most_clock_change)
-        session_.study.record_note(
-            fmt::format("this machine is not quiet: rounds count in which threads wait for a CPU up to {:.0f} % of a block and "
-                        "the clock wanders up to {:.0f} %",
-                        100 * rules.most_run_delay, 100 * rules.most_clock_change));
+        session_.study.record_note(fmt::format(
+            "this machine is not quiet: rounds count in which threads wait for a CPU up to {:.0f} % of a block and "
+            "the clock wanders up to {:.0f} %",
+            100 * rules.most_run_delay, 100 * rules.most_clock_change));
     const VisitCost cost = session_.visits.cost(Purpose::control);
     confirm_rounds_ = best_rounds(variance_components(rounds), 2 * cost.per_engine_s, 2 * cost.per_block_s);
 }

@@ -22,7 +22,8 @@ void collect_times(const VisitRecord& visit, std::vector<std::vector<double>>& c
     for (size_t round = 0; round < visit.rounds.size(); ++round) {
         if (!visit.drops[round].empty() && visit.dropped() < static_cast<int>(visit.rounds.size())) continue;
         for (size_t k = 0; k < call_ms.size(); ++k)
-            call_ms[k].push_back(static_cast<double>(visit.rounds[round][k]) / static_cast<double>(visit.iterations) / 1e6);
+            call_ms[k].push_back(static_cast<double>(visit.rounds[round][k]) / static_cast<double>(visit.iterations) /
+                                 1e6);
     }
 }
 

@@ -83,8 +83,9 @@ private:
     std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor);
     void wait_for_quiet();
     std::optional<MachineLock> lock_machine(Purpose purpose);
-    // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is usual
-    // here is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block times.
+    // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is
+    // usual here is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block
+    // times.
     void fit_guards();
 
     VisitsOptions options_;
@@ -94,7 +95,7 @@ private:
     ClockRateWatch clock_rate_;
     GuardRules rules_;
     std::vector<double> run_delays_, clock_changes_;  // of the rounds since the session began
-    VisitCost cost_[2];               // by selects(purpose)
+    VisitCost cost_[2];                               // by selects(purpose)
     int rounds_run_ = 0, rounds_dropped_ = 0;
 };
 

@@ -37,7 +37,8 @@ Outcome run(const std::string& arguments) {
                       .memory_limit = memory_limit});
     Outcome outcome;
     std::string line;
-    while (child.read_line(line, longest_seconds, size_t{1} << 20) == Subprocess::Read::line) outcome.lines.push_back(line);
+    while (child.read_line(line, longest_seconds, size_t{1} << 20) == Subprocess::Read::line)
+        outcome.lines.push_back(line);
     const ExitStatus status = child.finish(longest_seconds);
     outcome.code = status.signal != 0 ? -status.signal : status.code;
     return outcome;
@@ -78,7 +79,9 @@ std::function<void(const std::string&)> data(std::vector<NamedTensor> inputs) {
     };
 }
 
-NamedTensor floats(const std::string& name, const Shape& shape) { return {name, random_tensor(ElementType::f32, shape, 1)}; }
+NamedTensor floats(const std::string& name, const Shape& shape) {
+    return {name, random_tensor(ElementType::f32, shape, 1)};
+}
 
 NamedTensor with_nan() {
     NamedTensor x = floats("x", Shape{2, 3});
@@ -123,44 +126,64 @@ void add_output(protozero::pbf_writer& graph, const char* name) {
     output.add_string(1, name);
 }
 
-const std::string inspect = "inspect {}/m.onnx", build = "build {}/m.onnx -o {}/e.hwe", run_data = "run {}/m.onnx --data {}/data";
+const std::string inspect = "inspect {}/m.onnx", build = "build {}/m.onnx -o {}/e.hwe",
+                  run_data = "run {}/m.onnx --data {}/data";
 
 std::vector<Case> model_cases() {
     const auto nothing = [](const std::string&) {};
     return {
         {"no_file", nothing, inspect, {"cannot open", "m.onnx", "No such file"}},
-        {"a_folder", [](const std::string& folder) { fs::create_directory(folder + "/m.onnx"); }, inspect, {"not a regular file"}},
+        {"a_folder",
+         [](const std::string& folder) { fs::create_directory(folder + "/m.onnx"); },
+         inspect,
+         {"not a regular file"}},
         {"empty_file", file(""), inspect, {"m.onnx", "empty"}},
         {"text_file", file("hello, this is not a model\n"), inspect, {"m.onnx", "damaged protobuf"}},
         {"zip_file", file(write_npz(std::vector{floats("x", Shape{2})})), inspect, {"m.onnx"}},
         {"half_a_model", file(sound().substr(0, sound().size() / 2)), inspect, {"m.onnx", "damaged protobuf"}},
         {"wrong_protobuf", file(write_tensor_proto(Tensor(ElementType::f32, Shape{2}), "x")), inspect, {"m.onnx"}},
         {"no_graph", file(std::string("\x08\x08", 2)), inspect, {"no graph"}},
-        {"unknown_operator", model("graph { input %x: f32[1] %y: f32[1] = Frobnicate(%x) @\"odd one\" output %y }"), build,
+        {"unknown_operator",
+         model("graph { input %x: f32[1] %y: f32[1] = Frobnicate(%x) @\"odd one\" output %y }"),
+         build,
          {"Frobnicate", "odd one"}},
-        {"unknown_domain", model("graph { input %x: f32[1] %y: f32[1] = com.nobody/Neg(%x) @\"n\" output %y }"), build,
+        {"unknown_domain",
+         model("graph { input %x: f32[1] %y: f32[1] = com.nobody/Neg(%x) @\"n\" output %y }"),
+         build,
          {"com.nobody/Neg"}},
-        {"opset_of_the_future", model("graph { input %x: f32[1] %y: f32[1] = Neg:99(%x) output %y }"), build,
+        {"opset_of_the_future",
+         model("graph { input %x: f32[1] %y: f32[1] = Neg:99(%x) output %y }"),
+         build,
          {"operator set 99"}},
-        {"terminal_escapes", model("graph { input %x: f32[1] %y: f32[1] = Frobnicate(%x) @\"\\x1B[31mred\" output %y }"), build,
+        {"terminal_escapes",
+         model("graph { input %x: f32[1] %y: f32[1] = Frobnicate(%x) @\"\\x1B[31mred\" output %y }"),
+         build,
          {"\\x1B[31mred"}},
         {"terminal_escapes_in_a_symbol",
-         model("graph { input %\"\\x1B[31mx\": f32[\"\\x1B[32mn\"] %y: f32 = Neg:13(%\"\\x1B[31mx\") output %y }"), build,
+         model("graph { input %\"\\x1B[31mx\": f32[\"\\x1B[32mn\"] %y: f32 = Neg:13(%\"\\x1B[31mx\") output %y }"),
+         build,
          {"\\x1B[31mx", "\\x1B[32mn"}},
-        {"cycle", file(raw_model([](auto& graph) {
+        {"cycle",
+         file(raw_model([](auto& graph) {
              add_node(graph, "Neg", "b", "a", "one");
              add_node(graph, "Neg", "a", "b", "two");
              add_output(graph, "b");
          })),
-         inspect, {"one", "cycle"}},
-        {"missing_value", file(raw_model([](auto& graph) {
+         inspect,
+         {"one", "cycle"}},
+        {"missing_value",
+         file(raw_model([](auto& graph) {
              add_node(graph, "Neg", "nowhere", "a", "one");
              add_output(graph, "a");
          })),
-         inspect, {"one", "nowhere", "nothing produces"}},
-        {"value_defined_twice", model("graph { input %x: f32[1] %y: f32[1] = Neg(%x) output %y output %y }"), inspect,
+         inspect,
+         {"one", "nowhere", "nothing produces"}},
+        {"value_defined_twice",
+         model("graph { input %x: f32[1] %y: f32[1] = Neg(%x) output %y output %y }"),
+         inspect,
          {"declared twice"}},
-        {"outside_external_data", file(raw_model([](auto& graph) {
+        {"outside_external_data",
+         file(raw_model([](auto& graph) {
              add_node(graph, "Neg", "w", "a", "one");
              add_output(graph, "a");
              protozero::pbf_writer tensor(graph, 5);
@@ -171,12 +194,20 @@ std::vector<Case> model_cases() {
              entry.add_string(1, "location");
              entry.add_string(2, "../../../../../../etc/passwd");
          })),
-         inspect, {"w", "not a path inside"}},
-        {"shapes_that_do_not_fit", model("graph { input %x: f32[2] input %y: f32[3] %z: f32 = Add:13(%x, %y) @\"sum\" output %z }"),
-         build, {"sum", "2", "3"}},
-        {"types_that_do_not_fit", model("graph { input %x: f32[2] input %y: i64[2] %z: f32 = Add:13(%x, %y) @\"sum\" output %z }"),
-         build, {"sum"}},
-        {"wrong_number_of_inputs", model("graph { input %x: f32[2] %z: f32 = Add:13(%x) @\"sum\" output %z }"), build, {"sum"}},
+         inspect,
+         {"w", "not a path inside"}},
+        {"shapes_that_do_not_fit",
+         model("graph { input %x: f32[2] input %y: f32[3] %z: f32 = Add:13(%x, %y) @\"sum\" output %z }"),
+         build,
+         {"sum", "2", "3"}},
+        {"types_that_do_not_fit",
+         model("graph { input %x: f32[2] input %y: i64[2] %z: f32 = Add:13(%x, %y) @\"sum\" output %z }"),
+         build,
+         {"sum"}},
+        {"wrong_number_of_inputs",
+         model("graph { input %x: f32[2] %z: f32 = Add:13(%x) @\"sum\" output %z }"),
+         build,
+         {"sum"}},
         {"open_dimensions", file(sound()), build, {"x", "batch", "--shape"}},
         {"gigantic_shape", file(sound()), build + " --shape x=4000000000000x3", {"x"}},
         {"a_shape_that_overflows", file(sound()), build + " --shape x=9223372036854775807x3", {"x"}},
@@ -186,37 +217,55 @@ std::vector<Case> model_cases() {
 std::vector<Case> data_cases() {
     return {
         {"no_data", file(sound()), run_data, {"data"}},
-        {"empty_data", [](const std::string& folder) {
+        {"empty_data",
+         [](const std::string& folder) {
              write(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
-         }, run_data, {"data", "no data"}},
-        {"garbage_tensor", [](const std::string& folder) {
+         },
+         run_data,
+         {"data", "no data"}},
+        {"garbage_tensor",
+         [](const std::string& folder) {
              write(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
              write(folder + "/data/input_0.pb", "garbage");
-         }, run_data, {"input_0.pb"}},
-        {"garbage_archive", [](const std::string& folder) {
+         },
+         run_data,
+         {"input_0.pb"}},
+        {"garbage_archive",
+         [](const std::string& folder) {
              write(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
              write(folder + "/data/a.npz", "PK garbage");
-         }, run_data, {"a.npz", "not a zip archive"}},
-        {"missing_input", [](const std::string& folder) {
+         },
+         run_data,
+         {"a.npz", "not a zip archive"}},
+        {"missing_input",
+         [](const std::string& folder) {
              model("graph { input %x: f32[2] input %y: f32[2] %z: f32 = Add:13(%x, %y) output %z }")(folder);
              write_sample(folder + "/data", std::vector{floats("", Shape{2})}, {});
-         }, run_data, {"y"}},
+         },
+         run_data,
+         {"y"}},
         {"surplus_input", data({floats("", Shape{2, 3}), floats("", Shape{2})}), run_data, {"2 inputs", "1"}},
-        {"misnamed_array", [](const std::string& folder) {
+        {"misnamed_array",
+         [](const std::string& folder) {
              write(folder + "/m.onnx", sound());
              write(folder + "/data.npz", write_npz(std::vector{floats("images", Shape{2, 3})}));
-         }, "run {}/m.onnx --data {}/data.npz --shape x=2x3", {"images", "x"}},
+         },
+         "run {}/m.onnx --data {}/data.npz --shape x=2x3",
+         {"images", "x"}},
         {"wrong_type", data({{"x", random_tensor(ElementType::f64, Shape{2, 3}, 1)}}), run_data, {"x", "f64", "f32"}},
         {"wrong_shape", data({floats("x", Shape{2, 4})}), run_data, {"x"}},
         {"wrong_rank", data({floats("x", Shape{2, 3, 1})}), run_data, {"x"}},
         {"not_a_number", data({with_nan()}), run_data, {"x", "NaN", "4"}},
-        {"no_references_for_an_engine", [](const std::string& folder) {
+        {"no_references_for_an_engine",
+         [](const std::string& folder) {
              engine([](std::string&) {})(folder);
              write_sample(folder + "/data", std::vector{floats("x", Shape{2, 3})}, {});
-         }, "check {}/e.hwe --data {}/data", {"reference", "--model"}},
+         },
+         "check {}/e.hwe --data {}/data",
+         {"reference", "--model"}},
     };
 }
 
@@ -227,7 +276,10 @@ std::vector<Case> engine_cases() {
         {"engine_empty", engine([](std::string& bytes) { bytes.clear(); }), run_engine, {"e.hwe"}},
         {"engine_truncated", engine([](std::string& bytes) { bytes.resize(bytes.size() / 2); }), run_engine, {"e.hwe"}},
         {"engine_of_text", engine([](std::string& bytes) { bytes = "an engine"; }), run_engine, {"e.hwe"}},
-        {"engine_with_a_flipped_bit", engine([](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; }), run_engine, {"e.hwe"}},
+        {"engine_with_a_flipped_bit",
+         engine([](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; }),
+         run_engine,
+         {"e.hwe"}},
         {"inspect_damaged_engine", engine([](std::string& bytes) { bytes[100] ^= 1; }), "inspect {}/e.hwe", {"e.hwe"}},
         {"route_for_an_engine", engine([](std::string&) {}), "run {}/e.hwe --route conv.algorithm=direct", {"--route"}},
     };
@@ -264,8 +316,10 @@ TEST_P(Hostile, EndsWithOneClearLine) {
     EXPECT_EQ(outcome.code, 2) << arguments << "\n" << all;
     ASSERT_EQ(outcome.lines.size(), 1U) << all;
     EXPECT_TRUE(all.starts_with("headway: ")) << all;
-    for (const std::string& words : test.says) EXPECT_NE(all.find(words), std::string::npos) << "no \"" << words << "\" in: " << all;
-    for (const char c : outcome.lines[0]) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) << "raw control character";
+    for (const std::string& words : test.says)
+        EXPECT_NE(all.find(words), std::string::npos) << "no \"" << words << "\" in: " << all;
+    for (const char c : outcome.lines[0])
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) << "raw control character";
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }

@@ -13,10 +13,14 @@ using testing::catalogue;
 // How far a knob's values may move outputs of order one, by its promise.
 double allowed(Numerics numerics) {
     switch (numerics) {
-        case Numerics::exact: return 0;
-        case Numerics::reorders: return 2e-5;
-        case Numerics::approximates: return 2e-4;  // Winograd F(4,3), polynomials
-        case Numerics::reduced: return 3e-2;       // bfloat16 has 8 bits
+        case Numerics::exact:
+            return 0;
+        case Numerics::reorders:
+            return 2e-5;
+        case Numerics::approximates:
+            return 2e-4;  // Winograd F(4,3), polynomials
+        case Numerics::reduced:
+            return 3e-2;  // bfloat16 has 8 bits
     }
     return 0;
 }
@@ -56,7 +60,8 @@ TEST_P(EveryKnob, StaysInsideTheGate) {
     const std::vector<Tensor> reference = interpret(bind(graph, {}, catalogue().ops), inputs, catalogue().ops);
     for (const Target& target : targets()) {
         const Route base = Route::parse(knob.witness_route(), catalogue().knobs);
-        const std::vector<Tensor> plain = testing::run_engine(build(graph, {}, base, target, catalogue()).plan, target, inputs);
+        const std::vector<Tensor> plain =
+            testing::run_engine(build(graph, {}, base, target, catalogue()).plan, target, inputs);
         for (const std::string& value : knob.values()) {
             const Build built = build(graph, {}, base.with(knob, value), target, catalogue());
             const std::vector<Tensor> got = testing::run_engine(built.plan, target, inputs);

@@ -1,5 +1,5 @@
-// The benchmark models end to end: the default engine of every profile against reference outputs of another runtime with
-// its optimisations off. Needs the models and data that tools/test makes; skipped, saying so, without them.
+// The benchmark models end to end: the default engine of every profile against reference outputs of another runtime
+// with its optimisations off. Needs the models and data that tools/test makes; skipped, saying so, without them.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -23,7 +23,9 @@ struct Case {
     int threads;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " " << c.profile << " " << c.threads << " threads"; }
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.model << " " << c.profile << " " << c.threads << " threads";
+}
 
 std::vector<Case> cases() {
     std::vector<Case> list;
@@ -54,7 +56,9 @@ protected:
         if (!work_.empty()) std::filesystem::remove_all(work_);
     }
 
-    static std::string output(const std::string& folder, size_t k) { return folder + "/output_" + std::to_string(k) + ".pb"; }
+    static std::string output(const std::string& folder, size_t k) {
+        return folder + "/output_" + std::to_string(k) + ".pb";
+    }
     static Tensor read(const std::string& path) {
         const auto file = std::make_shared<const std::string>(read_file(path));
         return read_tensor_proto(*file, file).tensor;

@@ -64,7 +64,8 @@ private:
         const Value& x = got_.value(a);
         const Value& y = wanted_.value(b);
         const std::string where = "at " + x.name + " / " + y.name + ": ";
-        if (x.type != y.type || x.shape() != y.shape()) return fail(where + x.shape().text() + " is not " + y.shape().text());
+        if (x.type != y.type || x.shape() != y.shape())
+            return fail(where + x.shape().text() + " is not " + y.shape().text());
         if (got_.is_constant(a) != wanted_.is_constant(b)) return fail(where + "one is constant");
         if ((x.producer == no_node) != (y.producer == no_node)) return fail(where + "one has no producer");
         if (x.producer == no_node) {
@@ -118,14 +119,19 @@ std::vector<PassCase> read_cases(const std::string& path) {
         }
         if (cases.empty()) continue;
         PassCase& current = cases.back();
-        if (takes(line, "pass", rest)) current.pass = rest;
-        else if (takes(line, "route", rest)) current.route = rest;
-        else if (takes(line, "refuses", rest)) current.refuses = rest;
-        else if (takes(line, "before", rest)) graph = &current.before;
+        if (takes(line, "pass", rest))
+            current.pass = rest;
+        else if (takes(line, "route", rest))
+            current.route = rest;
+        else if (takes(line, "refuses", rest))
+            current.refuses = rest;
+        else if (takes(line, "before", rest))
+            graph = &current.before;
         else if (takes(line, "after", rest)) {
             current.unchanged = rest == "unchanged";
             graph = &current.after;
-        } else if (graph) *graph += line + "\n";
+        } else if (graph)
+            *graph += line + "\n";
     }
     return cases;
 }

@@ -40,8 +40,8 @@ std::vector<std::string> witness_names();
 // The same tensors every time for the inputs of a graph.
 std::vector<Tensor> inputs_for(const Graph& graph);
 
-// How two graphs differ in nodes, attributes, connections, shapes, and names of graph inputs and outputs; "" when they do
-// not. Names of inner values, origins, and values of constants (judged by running both graphs) are not compared.
+// How two graphs differ in nodes, attributes, connections, shapes, and names of graph inputs and outputs; "" when they
+// do not. Names of inner values, origins, and values of constants (judged by running both graphs) are not compared.
 std::string difference(const Graph& got, const Graph& wanted);
 
 }  // namespace headway

@@ -1,5 +1,5 @@
-// Every knob of the passes, on graphs alone: no value changes what a witness computes, and some value changes the graph of
-// the knob's own witness.
+// Every knob of the passes, on graphs alone: no value changes what a witness computes, and some value changes the graph
+// of the knob's own witness.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -46,7 +46,8 @@ TEST_F(Knobs, NoValueChangesTheResults) {
                 const std::string text = print_graph(result, std::numeric_limits<int64_t>::max());
                 if (!seen.insert(text).second) continue;
                 EXPECT_EQ(disagreement(interpret(result, inputs, ops_), wanted, false), "")
-                    << knob->name() << "=" << value << "\n" << print_graph(result);
+                    << knob->name() << "=" << value << "\n"
+                    << print_graph(result);
             }
         }
     }
@@ -61,7 +62,8 @@ TEST_F(Knobs, EachChangesItsWitness) {
         const Graph graph = witness_graph(std::string(knob->witness()), ops_);
         const Route base = Route::parse(knob->witness_route(), knobs_);
         std::set<std::string> texts;
-        for (const std::string& value : knob->values()) texts.insert(print_graph(piped(graph, base.with(*knob, value))));
+        for (const std::string& value : knob->values())
+            texts.insert(print_graph(piped(graph, base.with(*knob, value))));
         EXPECT_GT(texts.size(), 1U) << "no value changes " << knob->witness();
     }
     EXPECT_GE(knobs, 20);

@@ -1,4 +1,5 @@
-// One test per case of tests/passes/*.txt: the pass gives the graph that is written there, and the graph computes the same.
+// One test per case of tests/passes/*.txt: the pass gives the graph that is written there, and the graph computes the
+// same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,9 +45,12 @@ TEST_P(PassText, GivesTheGraph) {
     const Graph wanted = given.unchanged ? before : bound_graph(given.after, all_ops());
     EXPECT_EQ(difference(graph, wanted), "") << printed(graph);
     if (!given.refuses.empty()) {
-        EXPECT_TRUE(std::ranges::any_of(decisions, [&](const Decision& decision) {
-            return !decision.taken && to_string(decision.verdict.reason) == given.refuses;
-        })) << "no refusal for the reason " << given.refuses;
+        EXPECT_TRUE(std::ranges::any_of(decisions,
+                                        [&](const Decision& decision) {
+                                            return !decision.taken &&
+                                                   to_string(decision.verdict.reason) == given.refuses;
+                                        }))
+            << "no refusal for the reason " << given.refuses;
     }
     const std::vector<Tensor> inputs = inputs_for(before);
     EXPECT_EQ(disagreement(interpret(graph, inputs, all_ops()), interpret(before, inputs, all_ops()), false), "")
@@ -55,7 +59,8 @@ TEST_P(PassText, GivesTheGraph) {
 
 std::string test_name(const testing::TestParamInfo<PassCase>& info) {
     std::string name = info.param.file + "__" + info.param.name;
-    std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+    std::ranges::replace_if(
+        name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
     return name;
 }
 

@@ -1,6 +1,7 @@
 // Two bad kernels that only this test build has. Both promise a tenth of the time of the kernel they stand for:
 //   wrong   computes the convolution and then shifts every output a little
-//   slow    computes it right and fast by itself, and then walks a buffer larger than the caches, so that every other step
+//   slow    computes it right and fast by itself, and then walks a buffer larger than the caches, so that every other
+//   step
 //           of the engine finds its data gone: the choice that per-kernel tuning makes and that a whole engine unmasks
 #include <vector>
 
@@ -72,8 +73,8 @@ Kernel::Fields fields_of(std::string_view value) {
         return honest().fields().pack(problem, target, choices, constants);
     };
     fields.prepare = [value](const Problem& problem, const Target& target, const Choices& choices) {
-        return std::unique_ptr<Prepared>(std::make_unique<Planted>(
-            honest().fields().prepare(problem, target, choices), problem, value == "wrong"));
+        return std::unique_ptr<Prepared>(
+            std::make_unique<Planted>(honest().fields().prepare(problem, target, choices), problem, value == "wrong"));
     };
     return fields;
 }

@@ -36,8 +36,9 @@ TEST(Planted, WrongAndOnlyFastAloneAreBothRejected) {
     const TemporaryFolder folder;
     const std::string model = folder.path() + "/model.onnx", study = folder.path() + "/study";
     write_file_atomically(model, export_onnx(testing::witness_graph("conv_chain")));
-    const std::string command = std::string(program) + " tune " + model + " --space 'planted.kernel=[off|wrong|slow]' --budget 60s" +
-                                " --study " + study + " -o " + folder.path() + "/best.hwe >" + folder.path() + "/out 2>&1";
+    const std::string command = std::string(program) + " tune " + model +
+                                " --space 'planted.kernel=[off|wrong|slow]' --budget 60s" + " --study " + study +
+                                " -o " + folder.path() + "/best.hwe >" + folder.path() + "/out 2>&1";
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status));
     ASSERT_EQ(WEXITSTATUS(status), 1) << read_file(folder.path() + "/out");
@@ -51,9 +52,11 @@ TEST(Planted, WrongAndOnlyFastAloneAreBothRejected) {
     for (const Json& event : log) {
         if (event.at("event") == "gate" && event.at("fingerprint") == wrong && !event.at("gate").at("pass")) {
             wrong_failed_the_gate = true;
-            EXPECT_NE(event.at("gate").at("outputs").at(0).at("why").get<std::string>().find("rel_l2"), std::string::npos);
+            EXPECT_NE(event.at("gate").at("outputs").at(0).at("why").get<std::string>().find("rel_l2"),
+                      std::string::npos);
         }
-        if (event.at("event") == "gate" && event.at("fingerprint") == slow) slow_passed_the_gate = event.at("gate").at("pass");
+        if (event.at("event") == "gate" && event.at("fingerprint") == slow)
+            slow_passed_the_gate = event.at("gate").at("pass");
         if (event.at("event") != "visit") continue;
         const std::vector<std::string> engines = event.at("engines");
         EXPECT_EQ(std::ranges::find(engines, wrong), engines.end()) << "an engine that failed the gate was timed";

@@ -17,7 +17,9 @@ namespace headway::HEADWAY_ISA {
 
 inline constexpr int lanes = 16;
 inline constexpr int vector_registers = 32;
-struct vf { __m512 v; };
+struct vf {
+    __m512 v;
+};
 HEADWAY_INLINE vf load(const float* p) { return {_mm512_loadu_ps(p)}; }
 HEADWAY_INLINE void store(float* p, vf a) { _mm512_storeu_ps(p, a.v); }
 HEADWAY_INLINE __mmask16 first_mask(int n) { return static_cast<__mmask16>((1U << n) - 1); }
@@ -42,7 +44,9 @@ HEADWAY_INLINE vf min_nan(vf a, vf b) {
 }
 HEADWAY_INLINE vf floor(vf a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)}; }
 HEADWAY_INLINE vf ceil(vf a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)}; }
-HEADWAY_INLINE vf round_even(vf a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+HEADWAY_INLINE vf round_even(vf a) {
+    return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
 HEADWAY_INLINE vf abs(vf a) { return {_mm512_abs_ps(a.v)}; }
 // a < b ? x : y, lane by lane; false where either is NaN.
 HEADWAY_INLINE vf select_less(vf a, vf b, vf x, vf y) {
@@ -54,7 +58,8 @@ HEADWAY_INLINE vf select_nan(vf a, vf x, vf y) {
 // x with the sign bit of s.
 HEADWAY_INLINE vf copy_sign(vf x, vf s) {
     const __m512i sign = _mm512_set1_epi32(static_cast<int>(0x80000000U));
-    return {_mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, _mm512_castps_si512(s.v), _mm512_castps_si512(x.v), 0xCA))};
+    return {
+        _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, _mm512_castps_si512(s.v), _mm512_castps_si512(x.v), 0xCA))};
 }
 // 2^n for integral n in [-126, 127].
 HEADWAY_INLINE vf exp2_integer(vf n) {
@@ -81,7 +86,9 @@ HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
 
 inline constexpr int lanes = 8;
 inline constexpr int vector_registers = 16;
-struct vf { __m256 v; };
+struct vf {
+    __m256 v;
+};
 HEADWAY_INLINE vf load(const float* p) { return {_mm256_loadu_ps(p)}; }
 HEADWAY_INLINE void store(float* p, vf a) { _mm256_storeu_ps(p, a.v); }
 alignas(64) static const int32_t mask_table[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -157,25 +164,49 @@ inline constexpr int vector_registers = 16;
 #endif
 typedef float generic_f __attribute__((vector_size(lanes * 4)));
 typedef int32_t generic_i __attribute__((vector_size(lanes * 4)));
-struct vf { generic_f v; };
-HEADWAY_INLINE vf load(const float* p) { vf r; __builtin_memcpy(&r, p, sizeof r); return r; }
+struct vf {
+    generic_f v;
+};
+HEADWAY_INLINE vf load(const float* p) {
+    vf r;
+    __builtin_memcpy(&r, p, sizeof r);
+    return r;
+}
 HEADWAY_INLINE void store(float* p, vf a) { __builtin_memcpy(p, &a, sizeof a); }
-HEADWAY_INLINE vf load_first(const float* p, int n) { vf r{}; for (int i = 0; i < n; ++i) r.v[i] = p[i]; return r; }
-HEADWAY_INLINE void store_first(float* p, vf a, int n) { for (int i = 0; i < n; ++i) p[i] = a.v[i]; }
+HEADWAY_INLINE vf load_first(const float* p, int n) {
+    vf r{};
+    for (int i = 0; i < n; ++i) r.v[i] = p[i];
+    return r;
+}
+HEADWAY_INLINE void store_first(float* p, vf a, int n) {
+    for (int i = 0; i < n; ++i) p[i] = a.v[i];
+}
 HEADWAY_INLINE vf broadcast(float x) { return {generic_f{} + x}; }
 HEADWAY_INLINE vf operator+(vf a, vf b) { return {a.v + b.v}; }
 HEADWAY_INLINE vf operator-(vf a, vf b) { return {a.v - b.v}; }
 HEADWAY_INLINE vf operator*(vf a, vf b) { return {a.v * b.v}; }
 HEADWAY_INLINE vf operator/(vf a, vf b) { return {a.v / b.v}; }
 HEADWAY_INLINE vf fma(vf a, vf b, vf c) { return {a.v * b.v + c.v}; }
-HEADWAY_INLINE vf sqrt(vf a) { for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_sqrtf(a.v[i]); return a; }
+HEADWAY_INLINE vf sqrt(vf a) {
+    for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_sqrtf(a.v[i]);
+    return a;
+}
 HEADWAY_INLINE vf max(vf a, vf b) { return {a.v > b.v ? a.v : b.v}; }
 HEADWAY_INLINE vf min(vf a, vf b) { return {a.v < b.v ? a.v : b.v}; }
 HEADWAY_INLINE vf max_nan(vf a, vf b) { return {a.v != a.v ? a.v : max(a, b).v}; }
 HEADWAY_INLINE vf min_nan(vf a, vf b) { return {a.v != a.v ? a.v : min(a, b).v}; }
-HEADWAY_INLINE vf floor(vf a) { for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_floorf(a.v[i]); return a; }
-HEADWAY_INLINE vf ceil(vf a) { for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_ceilf(a.v[i]); return a; }
-HEADWAY_INLINE vf round_even(vf a) { for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_nearbyintf(a.v[i]); return a; }
+HEADWAY_INLINE vf floor(vf a) {
+    for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_floorf(a.v[i]);
+    return a;
+}
+HEADWAY_INLINE vf ceil(vf a) {
+    for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_ceilf(a.v[i]);
+    return a;
+}
+HEADWAY_INLINE vf round_even(vf a) {
+    for (int i = 0; i < lanes; ++i) a.v[i] = __builtin_nearbyintf(a.v[i]);
+    return a;
+}
 HEADWAY_INLINE vf abs(vf a) { return {(generic_f)((generic_i)a.v & 0x7FFFFFFF)}; }
 HEADWAY_INLINE vf select_less(vf a, vf b, vf x, vf y) { return {a.v < b.v ? x.v : y.v}; }
 HEADWAY_INLINE vf select_nan(vf a, vf x, vf y) { return {a.v != a.v ? x.v : y.v}; }
@@ -185,8 +216,16 @@ HEADWAY_INLINE vf copy_sign(vf x, vf s) {
 HEADWAY_INLINE vf exp2_integer(vf n) { return {(generic_f)((__builtin_convertvector(n.v, generic_i) + 127) << 23)}; }
 HEADWAY_INLINE vf exponent(vf a) { return {__builtin_convertvector(((generic_i)a.v >> 23) - 127, generic_f)}; }
 HEADWAY_INLINE vf mantissa(vf a) { return {(generic_f)(((generic_i)a.v & 0x007FFFFF) | 0x3F800000)}; }
-HEADWAY_INLINE float sum(vf a) { float s = 0; for (int i = 0; i < lanes; ++i) s += a.v[i]; return s; }
-HEADWAY_INLINE float largest(vf a) { float s = a.v[0]; for (int i = 1; i < lanes; ++i) s = a.v[i] > s ? a.v[i] : s; return s; }
+HEADWAY_INLINE float sum(vf a) {
+    float s = 0;
+    for (int i = 0; i < lanes; ++i) s += a.v[i];
+    return s;
+}
+HEADWAY_INLINE float largest(vf a) {
+    float s = a.v[0];
+    for (int i = 1; i < lanes; ++i) s = a.v[i] > s ? a.v[i] : s;
+    return s;
+}
 HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
     generic_i wide;
     for (int i = 0; i < lanes; ++i) wide[i] = static_cast<int32_t>(static_cast<uint32_t>(p[i]) << 16);

@@ -35,12 +35,14 @@ std::vector<Tensor> read_sample(const std::string& folder, size_t count) {
     return tensors;
 }
 
-void write_outputs(const std::string& folder, const std::vector<std::string>& names, const std::vector<Tensor>& outputs) {
+void write_outputs(const std::string& folder, const std::vector<std::string>& names,
+                   const std::vector<Tensor>& outputs) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed) throw UserError("cannot make the folder " + folder + ": " + failed.message());
     for (size_t k = 0; k < outputs.size(); ++k)
-        write_file_atomically(folder + "/output_" + std::to_string(k) + ".pb", write_tensor_proto(outputs[k], names[k]));
+        write_file_atomically(folder + "/output_" + std::to_string(k) + ".pb",
+                              write_tensor_proto(outputs[k], names[k]));
 }
 
 bool has_if(const Graph& graph) {
@@ -67,7 +69,8 @@ std::vector<std::string> names_of(const std::vector<Port>& ports) {
 // An engine with memory of its own for inputs and outputs.
 class Loaded {
 public:
-    Loaded(const std::string& path, const Registry<Kernel>& kernels) : engine_(Engine::load(path, kernels)), context_(engine_) {
+    Loaded(const std::string& path, const Registry<Kernel>& kernels)
+        : engine_(Engine::load(path, kernels)), context_(engine_) {
         for (const Port& port : engine_->plan().outputs) {
             outputs_.emplace_back(port.desc.type, port.desc.shape);
             output_bytes_.push_back(outputs_.back().mutable_bytes().data());
@@ -83,8 +86,8 @@ public:
         input_bytes_.clear();
         for (size_t k = 0; k < ports.size(); ++k) {
             if (inputs[k].type() != ports[k].desc.type || inputs[k].shape() != ports[k].desc.shape)
-                throw UserError("input " + escaped(ports[k].name) + " is " + std::string(to_string(inputs[k].type())) + " " +
-                                inputs[k].shape().text() + " in the data, the engine was built for " +
+                throw UserError("input " + escaped(ports[k].name) + " is " + std::string(to_string(inputs[k].type())) +
+                                " " + inputs[k].shape().text() + " in the data, the engine was built for " +
                                 std::string(to_string(ports[k].desc.type)) + " " + ports[k].desc.shape.text());
             // A copy of its own: aligned, and in memory that the caller would own.
             Tensor copy(inputs[k].type(), inputs[k].shape());
@@ -133,9 +136,9 @@ public:
     BuilderDescription describe() override {
         BuilderDescription description;
         for (const KnobBase* knob : catalogue_.knobs)
-            description.knobs.push_back({std::string(knob->name()), std::string(knob->help()), std::string(knob->family()),
-                                         knob->values(), std::string(to_string(knob->numerics())),
-                                         std::string(to_string(knob->scope()))});
+            description.knobs.push_back(
+                {std::string(knob->name()), std::string(knob->help()), std::string(knob->family()), knob->values(),
+                 std::string(to_string(knob->numerics())), std::string(to_string(knob->scope()))});
         description.sites = site_names(bound_);
         return description;
     }
@@ -223,7 +226,8 @@ private:
         return *at->second;
     }
 
-    // What the request fixes; then shapes of what is still open, and the integers on which Ifs may depend, from the sample.
+    // What the request fixes; then shapes of what is still open, and the integers on which Ifs may depend, from the
+    // sample.
     void set_bindings(const OpenRequest& request) {
         bindings_ = {};
         for (const ShapeBinding& shape : request.shapes) bindings_.shapes[shape.input] = Shape(shape.dims);

@@ -22,8 +22,11 @@ const Knob<int64_t> dot_pixels_knob{{
 class DotConv final : public Prepared {
 public:
     DotConv(const DotMicro& micro, Isa isa, const Problem& problem, const Choices& choices)
-        : g_(conv_geometry(problem)), micro_(micro), windows_(row_windows(g_, false)),
-          epilogue_(problem, Epilogue::View::pixels, isa), blocks_(windows_->blocks(choices.get(dot_pixels_knob))),
+        : g_(conv_geometry(problem)),
+          micro_(micro),
+          windows_(row_windows(g_, false)),
+          epilogue_(problem, Epilogue::View::pixels, isa),
+          blocks_(windows_->blocks(choices.get(dot_pixels_knob))),
           b_run_(round_up(windows_->run(), micro.lanes)) {
         int64_t most = 0;
         for (const PixelBlock& block : blocks_) most = std::max(most, block.count);
@@ -80,7 +83,8 @@ std::vector<Tensor> pack(const DotMicro& micro, const Problem& problem, std::spa
         for (int64_t kh = 0; kh < g.kh; ++kh)
             for (int64_t k = 0; k < run; ++k) {
                 const int64_t from = ((o * g.ic + k % g.ic) * g.kh + kh) * g.kw + k / g.ic;
-                packed.mutable_data<float>()[static_cast<size_t>((o * g.kh + kh) * b_run + k)] = weights[static_cast<size_t>(from)];
+                packed.mutable_data<float>()[static_cast<size_t>((o * g.kh + kh) * b_run + k)] =
+                    weights[static_cast<size_t>(from)];
             }
     if (g.has_bias) init = *constants[2];
     return {std::move(packed), std::move(init)};
@@ -90,15 +94,18 @@ Verdict supports(const Problem& problem) {
     ConvGeometry g{};
     if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
     if (g.group != 1) return Verdict::no(Reason::attribute, std::to_string(g.group) + " groups (needs 1)");
-    if (g.dilation_w != 1) return Verdict::no(Reason::attribute, "dilation " + std::to_string(g.dilation_w) + " (needs 1)");
+    if (g.dilation_w != 1)
+        return Verdict::no(Reason::attribute, "dilation " + std::to_string(g.dilation_w) + " (needs 1)");
     if (g.oc < 1 || g.oc > DotMicro::most_columns)
-        return Verdict::no(Reason::shape, std::to_string(g.oc) + " output channels (needs 1 to " + std::to_string(DotMicro::most_columns) + ")");
+        return Verdict::no(Reason::shape, std::to_string(g.oc) + " output channels (needs 1 to " +
+                                              std::to_string(DotMicro::most_columns) + ")");
     return Verdict::yes();
 }
 
 Work work_of(const DotMicro& micro, const Problem& problem) {
     const ConvGeometry g = conv_geometry(problem);
-    const double run = static_cast<double>(g.kw * g.ic), padded = static_cast<double>(round_up(g.kw * g.ic, micro.lanes));
+    const double run = static_cast<double>(g.kw * g.ic),
+                 padded = static_cast<double>(round_up(g.kw * g.ic, micro.lanes));
     // Adding up the lanes at the end costs about as much as eight vectors of products.
     const double vectors = padded / micro.lanes * static_cast<double>(g.kh);
     return {conv_flops(g) * padded / std::max(1.0, run), conv_bytes(problem, g, 4), 0.6 * vectors / (vectors + 8)};
@@ -110,15 +117,15 @@ Kernel::Fields dot_conv(Isa isa, std::string_view isa_name, const DotMicro& micr
     Kernel::Fields fields;
     fields.name = "conv.dot." + std::string(isa_name);
     fields.algorithm = "dot";
-    fields.help = "Convolution to at most four channels: vectors run along the kernel's rows instead of the output channels.";
+    fields.help =
+        "Convolution to at most four channels: vectors run along the kernel's rows instead of the output channels.";
     fields.ops = {"Conv"};
     fields.isa = isa;
     fields.knobs = {&dot_pixels_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&micro](const Problem& problem, const Target&, const Choices&) { return work_of(micro, problem); };
-    fields.pack = [&micro](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
-        return pack(micro, problem, constants);
-    };
+    fields.pack = [&micro](const Problem& problem, const Target&, const Choices&,
+                           std::span<const Tensor* const> constants) { return pack(micro, problem, constants); };
     fields.prepare = [isa, &micro](const Problem& problem, const Target&, const Choices& choices) {
         return std::make_unique<DotConv>(micro, isa, problem, choices);
     };

@@ -55,8 +55,11 @@ class GemmConv final : public Prepared {
 public:
     GemmConv(WindowForm form, const GemmMicro& micro, Isa isa, const Problem& problem, const Target& target,
              const Choices& choices)
-        : g_(conv_geometry(problem)), micro_(micro), format_(weight_format(choices)),
-          panels_(micro, g_.k(), g_.group_oc()), windows_(make_windows(form, problem, g_)),
+        : g_(conv_geometry(problem)),
+          micro_(micro),
+          format_(weight_format(choices)),
+          panels_(micro, g_.k(), g_.group_oc()),
+          windows_(make_windows(form, problem, g_)),
           epilogue_(problem, Epilogue::View::pixels, isa) {
         const Blocking blocking = choose_blocking(g_.pixels(), g_.oc, g_.k(), micro, target, choices);
         kc_ = blocking.kc;
@@ -86,8 +89,9 @@ private:
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         const int64_t matrix_bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : 4);
         for (const ColumnUnit::Part& part : unit.parts) {
-            const PackedMatrix weights{&micro_, &panels_, format_, args.packed[0] + part.group * matrix_bytes,
-                                       reinterpret_cast<const float*>(args.packed[1]) + part.group * panels_.init_size()};
+            const PackedMatrix weights{
+                &micro_, &panels_, format_, args.packed[0] + part.group * matrix_bytes,
+                reinterpret_cast<const float*>(args.packed[1]) + part.group * panels_.init_size()};
             const RowPointers rows{pointers, block.count, windows_->segments(), windows_->run(),
                                    part.group * windows_->group_step()};
             multiply_block(weights, rows, block.count, part.block.panel_begin, part.block.panel_end, kc_,
@@ -128,7 +132,9 @@ std::vector<Tensor> pack(const GemmMicro& micro, const Problem& problem, const C
 Verdict supports_1x1(const Problem& problem) {
     ConvGeometry g{};
     if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
-    if (g.taps() != 1) return Verdict::no(Reason::attribute, "kernel " + std::to_string(g.kh) + "x" + std::to_string(g.kw) + " (needs 1x1)");
+    if (g.taps() != 1)
+        return Verdict::no(Reason::attribute,
+                           "kernel " + std::to_string(g.kh) + "x" + std::to_string(g.kw) + " (needs 1x1)");
     if (g.padded()) return Verdict::no(Reason::attribute, "padding around a 1x1 kernel");
     return Verdict::yes();
 }
@@ -142,11 +148,13 @@ Verdict supports_rows(const Problem& problem) {
     ConvGeometry g{};
     if (Verdict verdict = read_conv(problem, g); !verdict) return verdict;
     if (g.group != 1) return Verdict::no(Reason::attribute, std::to_string(g.group) + " groups (needs 1)");
-    if (g.dilation_w != 1) return Verdict::no(Reason::attribute, "dilation " + std::to_string(g.dilation_w) + " (needs 1)");
+    if (g.dilation_w != 1)
+        return Verdict::no(Reason::attribute, "dilation " + std::to_string(g.dilation_w) + " (needs 1)");
     constexpr int64_t most_plain_channels = 4;  // more would be gathered from too many planes
     const Layout layout = problem.src[0]->layout;
     if (!has_nhwc_bytes(*problem.src[0]) && (layout != Layout::plain || g.ic > most_plain_channels))
-        return Verdict::no(Reason::layout, "image is " + std::string(to_string(layout)) + " with " + std::to_string(g.ic) +
+        return Verdict::no(Reason::layout, "image is " + std::string(to_string(layout)) + " with " +
+                                               std::to_string(g.ic) +
                                                " channels (needs nhwc, or plain with at most 4)");
     if (!has_nhwc_bytes(problem.dst[0])) return Verdict::no(Reason::layout, "the output is not nhwc");
     return Epilogue::supports(problem, Epilogue::View::pixels);
@@ -156,7 +164,8 @@ Verdict supports_rows(const Problem& problem) {
 Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choices, double efficiency) {
     const ConvGeometry g = conv_geometry(problem);
     const Panels panels(micro, g.k(), g.group_oc());
-    const double waste = g.group_oc() == 0 ? 1 : static_cast<double>(panels.padded_n()) / static_cast<double>(g.group_oc());
+    const double waste =
+        g.group_oc() == 0 ? 1 : static_cast<double>(panels.padded_n()) / static_cast<double>(g.group_oc());
     // A single vector has too few independent sums; a short k leaves the start and end of a tile visible.
     const double narrow = panels.padded_n() <= micro.lanes ? 0.7 : 1.0;
     const double k = static_cast<double>(g.k());
@@ -186,7 +195,9 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
         return work_of(micro, problem, choices, form.efficiency);
     };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,
-                           std::span<const Tensor* const> constants) { return pack(micro, problem, choices, constants); };
+                           std::span<const Tensor* const> constants) {
+        return pack(micro, problem, choices, constants);
+    };
     fields.prepare = [form, isa, &micro](const Problem& problem, const Target& target, const Choices& choices) {
         return std::make_unique<GemmConv>(form.form, micro, isa, problem, target, choices);
     };
@@ -196,13 +207,15 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
 }  // namespace
 
 Kernel::Fields gemm1x1_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
-    return fields_of({WindowForm::gemm1x1, "conv.gemm1x1", "gemm", "1x1 convolution as one product over nhwc pixels.", 0.9,
-                      supports_1x1}, isa, isa_name, micro);
+    return fields_of({WindowForm::gemm1x1, "conv.gemm1x1", "gemm", "1x1 convolution as one product over nhwc pixels.",
+                      0.9, supports_1x1},
+                     isa, isa_name, micro);
 }
 Kernel::Fields indirect_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
-    return fields_of({WindowForm::indirect, "conv.indirect", "indirect",
-                      "Any convolution as a product over pointers to the window's taps, nothing copied.", 0.85,
-                      supports_windows}, isa, isa_name, micro);
+    return fields_of(
+        {WindowForm::indirect, "conv.indirect", "indirect",
+         "Any convolution as a product over pointers to the window's taps, nothing copied.", 0.85, supports_windows},
+        isa, isa_name, micro);
 }
 Kernel::Fields im2col_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
     return fields_of({WindowForm::im2col, "conv.im2col", "im2col",
@@ -210,9 +223,11 @@ Kernel::Fields im2col_conv(Isa isa, std::string_view isa_name, const GemmMicro& 
                      isa, isa_name, micro);
 }
 Kernel::Fields rows_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
-    return fields_of({WindowForm::rows, "conv.rows", "rows",
-                      "Convolution over padded copies of image rows, each kernel row one run; reads plain images of few channels.",
-                      0.87, supports_rows}, isa, isa_name, micro);
+    return fields_of(
+        {WindowForm::rows, "conv.rows", "rows",
+         "Convolution over padded copies of image rows, each kernel row one run; reads plain images of few channels.",
+         0.87, supports_rows},
+        isa, isa_name, micro);
 }
 
 namespace {

@@ -21,7 +21,8 @@ const Kernel dot_emulated512{dot_conv(Isa::avx2, "emulated512", emulated512::dot
 constexpr double f32_tolerance = 2e-6;
 constexpr double bf16_tolerance = 5e-3;
 
-void check_all(std::string_view family_variant, Layout src, bool may_refuse, const Choices& choices = {}, double tolerance = f32_tolerance) {
+void check_all(std::string_view family_variant, Layout src, bool may_refuse, const Choices& choices = {},
+               double tolerance = f32_tolerance) {
     for (const Kernel* kernel : testing::kernels_of(family_variant)) {
         int checked = 0;
         for (const ConvCase& conv : testing::odd_conv_cases()) {

@@ -40,7 +40,8 @@ Verdict check_operands(const Problem& problem) {
         return Verdict::no(Reason::shape, "a convolution needs an image and weights");
     for (size_t i = 0; i < problem.src.size() && i < 3; ++i)
         if (present(i) && problem.src[i]->type != ElementType::f32)
-            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " + std::string(to_string(problem.src[i]->type)) + " (needs f32)");
+            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " +
+                                                         std::string(to_string(problem.src[i]->type)) + " (needs f32)");
     if (problem.dst[0].type != ElementType::f32) return Verdict::no(Reason::element_type, "the output is not f32");
     const size_t rank = problem.src[0]->shape.rank();
     if (rank != 3 && rank != 4) return Verdict::no(Reason::shape, "rank " + std::to_string(rank) + " (needs 3 or 4)");
@@ -48,7 +49,8 @@ Verdict check_operands(const Problem& problem) {
         return Verdict::no(Reason::shape, "ranks of image, weights and output differ");
     for (size_t i = 1; i < problem.src.size() && i < 3; ++i)
         if (present(i) && (i >= problem.constant.size() || !problem.constant[i]))
-            return Verdict::no(Reason::needs_constant, i == 1 ? "the weights are computed at run time" : "the bias is computed at run time");
+            return Verdict::no(Reason::needs_constant,
+                               i == 1 ? "the weights are computed at run time" : "the bias is computed at run time");
     return Verdict::yes();
 }
 
@@ -77,8 +79,8 @@ Verdict read_conv(const Problem& problem, ConvGeometry& g) {
     g.has_bias = problem.src.size() > 2 && problem.src[2].has_value();
     read_padding(problem, spatial, g);
     if (g.group < 1 || g.ic % g.group != 0 || g.oc % g.group != 0 || w[0] != g.oc || w[1] != g.ic / g.group)
-        return Verdict::no(Reason::shape, "weights " + w.text() + " do not fit " + std::to_string(g.ic) + " channels in " +
-                                              std::to_string(g.group) + " groups");
+        return Verdict::no(Reason::shape, "weights " + w.text() + " do not fit " + std::to_string(g.ic) +
+                                              " channels in " + std::to_string(g.group) + " groups");
     if (g.stride_h < 1 || g.stride_w < 1 || g.dilation_h < 1 || g.dilation_w < 1 || g.pad_top < 0 || g.pad_left < 0)
         return Verdict::no(Reason::attribute, "strides and dilations must be positive, pads not negative");
     return Verdict::yes();

@@ -1,4 +1,5 @@
-// The numbers of a 2-D convolution read from a problem. One-dimensional convolutions are seen as 2-D with a height of 1.
+// The numbers of a 2-D convolution read from a problem. One-dimensional convolutions are seen as 2-D with a height
+// of 1.
 #pragma once
 
 #include <cstdint>

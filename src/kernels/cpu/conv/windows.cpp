@@ -22,7 +22,8 @@ namespace {
 
 class TapWindows final : public Windows {
 public:
-    explicit TapWindows(const ConvGeometry& g) : Windows(g), zeros_(static_cast<size_t>(std::max<int64_t>(g.ic, 1)), 0.0F) {
+    explicit TapWindows(const ConvGeometry& g)
+        : Windows(g), zeros_(static_cast<size_t>(std::max<int64_t>(g.ic, 1)), 0.0F) {
         segments_ = g.taps();
         run_ = g.group_ic();
         group_step_ = run_;
@@ -43,7 +44,7 @@ private:
         const int64_t ih = stretch.oh * g.stride_h - g.pad_top + kh * g.dilation_h;
         const int64_t iw = stretch.ow * g.stride_w - g.pad_left + kw * g.dilation_w;
         const PixelRange range = ih < 0 || ih >= g.ih ? PixelRange{stretch.count, stretch.count}
-                                                  : pixels_inside(iw, g.stride_w, stretch.count, g.iw);
+                                                      : pixels_inside(iw, g.stride_w, stretch.count, g.iw);
         std::fill(pointers, pointers + range.begin, zeros_.data());
         const int64_t step = g.stride_w * g.ic;
         int64_t at = ((stretch.image * g.ih + ih) * g.iw + iw) * g.ic + range.begin * step;
@@ -87,8 +88,11 @@ private:
                 const int64_t ih = stretch.oh * g.stride_h - g.pad_top + kh * g.dilation_h;
                 for (int64_t kw = 0; kw < g.kw; ++kw, out += channels) {
                     const int64_t iw = ow * g.stride_w - g.pad_left + kw * g.dilation_w;
-                    if (ih < 0 || ih >= g.ih || iw < 0 || iw >= g.iw) std::fill_n(out, channels, 0.0F);
-                    else std::copy_n(src + ((stretch.image * g.ih + ih) * g.iw + iw) * g.ic + group * channels, channels, out);
+                    if (ih < 0 || ih >= g.ih || iw < 0 || iw >= g.iw)
+                        std::fill_n(out, channels, 0.0F);
+                    else
+                        std::copy_n(src + ((stretch.image * g.ih + ih) * g.iw + iw) * g.ic + group * channels, channels,
+                                    out);
                 }
             }
     }
@@ -169,8 +173,12 @@ private:
         const ConvGeometry& g = geometry_;
         const int64_t row = block.pixel / g.ow, ow = block.pixel % g.ow;
         const int64_t columns = std::min(g.ow, block.count), rows = block.count / columns;
-        return {row / g.oh, row % g.oh * g.stride_h - g.pad_top, ow * g.stride_w - g.pad_left,
-                (rows - 1) * g.stride_h + (g.kh - 1) * g.dilation_h + 1, (columns - 1) * g.stride_w + g.kw, columns};
+        return {row / g.oh,
+                row % g.oh * g.stride_h - g.pad_top,
+                ow * g.stride_w - g.pad_left,
+                (rows - 1) * g.stride_h + (g.kh - 1) * g.dilation_h + 1,
+                (columns - 1) * g.stride_w + g.kw,
+                columns};
     }
     bool readable(const Area& area) const {
         return !plain_image_ && area.ih >= 0 && area.iw >= 0 && area.ih + area.lines <= geometry_.ih &&
@@ -198,9 +206,12 @@ private:
             return;
         }
         const float* plane = src + (area.image * g.ic * g.ih + ih) * g.iw + iw;
-        if (g.ic == 3) interleave<3>(plane, g.ih * g.iw, count, out);
-        else if (g.ic == 4) interleave<4>(plane, g.ih * g.iw, count, out);
-        else interleave<2>(plane, g.ih * g.iw, count, out);
+        if (g.ic == 3)
+            interleave<3>(plane, g.ih * g.iw, count, out);
+        else if (g.ic == 4)
+            interleave<4>(plane, g.ih * g.iw, count, out);
+        else
+            interleave<2>(plane, g.ih * g.iw, count, out);
     }
 
     template <int channels>
@@ -215,7 +226,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Windows> tap_windows(const ConvGeometry& geometry) { return std::make_unique<TapWindows>(geometry); }
-std::unique_ptr<Windows> column_windows(const ConvGeometry& geometry) { return std::make_unique<ColumnWindows>(geometry); }
+std::unique_ptr<Windows> column_windows(const ConvGeometry& geometry) {
+    return std::make_unique<ColumnWindows>(geometry);
+}
 std::unique_ptr<Windows> row_windows(const ConvGeometry& geometry, bool plain_image) {
     return std::make_unique<RowWindows>(geometry, plain_image);
 }

@@ -14,10 +14,14 @@ namespace {
 class Col2imDeconv final : public Prepared {
 public:
     Col2imDeconv(const GemmMicro& micro, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
-        : g_(deconv_geometry(problem)), micro_(micro), format_(weight_format(choices)),
-          panels_(micro, g_.group_ic(), g_.taps() * g_.group_oc()), epilogue_(problem, Epilogue::View::pixels, isa),
+        : g_(deconv_geometry(problem)),
+          micro_(micro),
+          format_(weight_format(choices)),
+          panels_(micro, g_.group_ic(), g_.taps() * g_.group_oc()),
+          epilogue_(problem, Epilogue::View::pixels, isa),
           blocking_(choose_blocking(g_.in_pixels(), panels_.n(), panels_.k(), micro, target, choices)),
-          columns_(column_blocks(panels_, blocking_.columns)), zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
+          columns_(column_blocks(panels_, blocking_.columns)),
+          zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
         row_blocks_ = g_.in_pixels() == 0 ? 0 : ceil_div(g_.in_pixels(), blocking_.rows);
         constexpr int64_t gather_flops = 1 << 17;
         lines_ = std::max<int64_t>(1, gather_flops / std::max<int64_t>(1, g_.ow * g_.oc * g_.taps()));
@@ -29,14 +33,17 @@ public:
         return ceil_div(g_.batch * g_.oh, lines_);
     }
     int64_t workspace_bytes() const override {
-        return checked_mul(g_.in_pixels(), g_.taps() * g_.oc * static_cast<int64_t>(sizeof(float)), "transposed convolution's columns");
+        return checked_mul(g_.in_pixels(), g_.taps() * g_.oc * static_cast<int64_t>(sizeof(float)),
+                           "transposed convolution's columns");
     }
     int64_t scratch_bytes() const override { return blocking_.rows * static_cast<int64_t>(sizeof(float*)); }
 
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
         for (int64_t tile = begin; tile < end; ++tile) {
-            if (phase == 0) multiply_tile(args, tile);
-            else gather_tile(args, tile);
+            if (phase == 0)
+                multiply_tile(args, tile);
+            else
+                gather_tile(args, tile);
         }
     }
 
@@ -52,8 +59,8 @@ private:
         const int64_t matrix_bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : 4);
         const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + group * matrix_bytes, zeros_.data()};
         float* product = reinterpret_cast<float*>(args.workspace) + row * g_.taps() * g_.oc + group * panels_.n();
-        multiply_block(b, {pointers, rows, 1, panels_.k()}, rows, columns.panel_begin, columns.panel_end, blocking_.kc, product,
-                       g_.taps() * g_.oc);
+        multiply_block(b, {pointers, rows, 1, panels_.k()}, rows, columns.panel_begin, columns.panel_end, blocking_.kc,
+                       product, g_.taps() * g_.oc);
     }
 
     void gather_tile(const Args& args, int64_t tile) const {
@@ -118,8 +125,9 @@ Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choi
     const double weight_bytes = weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
     const double bytes = static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()) +
                          static_cast<double>(problem.src[1]->shape.elements()) * weight_bytes + 8 * products;
-    // Gathering is scalar work: one addition where a vector of multiply-adds could be, and for each tap of an output pixel
-    // the divisions that find its source (6 ns, in which the vectors could do 40 operations a lane at this efficiency).
+    // Gathering is scalar work: one addition where a vector of multiply-adds could be, and for each tap of an output
+    // pixel the divisions that find its source (6 ns, in which the vectors could do 40 operations a lane at this
+    // efficiency).
     const double visits = static_cast<double>(g.batch * g.oh * g.ow * g.taps());
     const double gather = (products * 4.0 + visits * 40.0) * micro.lanes;
     return {2.0 * products * static_cast<double>(g.group_ic()) + gather, bytes, 0.6};
@@ -139,9 +147,13 @@ Kernel::Fields col2im_deconv(Isa isa, std::string_view isa_name, const GemmMicro
         DeconvGeometry geometry{};
         return read_deconv(problem, geometry);
     };
-    fields.work = [&micro](const Problem& problem, const Target&, const Choices& choices) { return work_of(micro, problem, choices); };
+    fields.work = [&micro](const Problem& problem, const Target&, const Choices& choices) {
+        return work_of(micro, problem, choices);
+    };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,
-                           std::span<const Tensor* const> constants) { return pack(micro, problem, choices, constants); };
+                           std::span<const Tensor* const> constants) {
+        return pack(micro, problem, choices, constants);
+    };
     fields.prepare = [isa, &micro](const Problem& problem, const Target& target, const Choices& choices) {
         return std::make_unique<Col2imDeconv>(micro, isa, problem, target, choices);
     };

@@ -32,7 +32,8 @@ Verdict check_operands(const Problem& problem) {
         return Verdict::no(Reason::shape, "rank " + std::to_string(rank) + " (needs 3 or 4, equal for all)");
     for (size_t i = 0; i < problem.src.size() && i < 3; ++i) {
         if (!present(i)) continue;
-        if (problem.src[i]->type != ElementType::f32) return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is not f32");
+        if (problem.src[i]->type != ElementType::f32)
+            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is not f32");
         if (i > 0 && (i >= problem.constant.size() || !problem.constant[i]))
             return Verdict::no(Reason::needs_constant, "weights or bias are computed at run time");
     }
@@ -61,15 +62,18 @@ Verdict read_deconv(const Problem& problem, DeconvGeometry& g) {
     g.ih = flat ? 1 : x[2], g.iw = x.back(), g.oh = flat ? 1 : y[2], g.ow = y.back();
     g.kh = flat ? 1 : w[2], g.kw = w.back();
     g.group = problem.attributes.integer("group", 1);
-    g.stride_h = spatial_value(problem, "strides", 1, spatial, 1), g.stride_w = spatial_value(problem, "strides", 0, spatial, 1);
-    g.dilation_h = spatial_value(problem, "dilations", 1, spatial, 1), g.dilation_w = spatial_value(problem, "dilations", 0, spatial, 1);
+    g.stride_h = spatial_value(problem, "strides", 1, spatial, 1),
+    g.stride_w = spatial_value(problem, "strides", 0, spatial, 1);
+    g.dilation_h = spatial_value(problem, "dilations", 1, spatial, 1),
+    g.dilation_w = spatial_value(problem, "dilations", 0, spatial, 1);
     g.has_bias = problem.src.size() > 2 && problem.src[2].has_value();
     if (g.group < 1 || g.ic % g.group != 0 || g.oc % g.group != 0 || w[0] != g.ic || w[1] != g.oc / g.group)
         return Verdict::no(Reason::shape, "weights " + w.text() + " do not fit the channels");
     if (g.stride_h < 1 || g.stride_w < 1 || g.dilation_h < 1 || g.dilation_w < 1)
         return Verdict::no(Reason::attribute, "strides and dilations must be positive");
     const auto total = [&](size_t axis, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t out) {
-        return stride * (in - 1) + spatial_value(problem, "output_padding", axis, spatial, 0) + (kernel - 1) * dilation + 1 - out;
+        return stride * (in - 1) + spatial_value(problem, "output_padding", axis, spatial, 0) +
+               (kernel - 1) * dilation + 1 - out;
     };
     g.pad_top = front_pad(problem, 1, spatial, total(1, g.ih, g.kh, g.stride_h, g.dilation_h, g.oh));
     g.pad_left = front_pad(problem, 0, spatial, total(0, g.iw, g.kw, g.stride_w, g.dilation_w, g.ow));
@@ -89,7 +93,8 @@ std::vector<float> deconv_matrix(const DeconvGeometry& g, std::span<const float>
     for (int64_t c = 0; c < g.group_ic(); ++c)
         for (int64_t tap = 0; tap < g.taps(); ++tap)
             for (int64_t o = 0; o < g.group_oc(); ++o)
-                matrix.push_back(weights[static_cast<size_t>(((group * g.group_ic() + c) * g.group_oc() + o) * g.taps() + tap)]);
+                matrix.push_back(
+                    weights[static_cast<size_t>(((group * g.group_ic() + c) * g.group_oc() + o) * g.taps() + tap)]);
     return matrix;
 }
 

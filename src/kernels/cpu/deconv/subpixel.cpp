@@ -14,9 +14,13 @@ namespace {
 
 class SubpixelDeconv final : public Prepared {
 public:
-    SubpixelDeconv(const GemmMicro& micro, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
-        : g_(deconv_geometry(problem)), micro_(micro), format_(weight_format(choices)),
-          panels_(micro, g_.ic, g_.kw * g_.oc), epilogue_(problem, Epilogue::View::pixels, isa),
+    SubpixelDeconv(const GemmMicro& micro, Isa isa, const Problem& problem, const Target& target,
+                   const Choices& choices)
+        : g_(deconv_geometry(problem)),
+          micro_(micro),
+          format_(weight_format(choices)),
+          panels_(micro, g_.ic, g_.kw * g_.oc),
+          epilogue_(problem, Epilogue::View::pixels, isa),
           blocking_(choose_blocking(g_.iw, panels_.n(), g_.ic, micro, target, choices)) {
         parts_ = g_.iw == 0 ? 0 : ceil_div(g_.iw, blocking_.rows);
     }
@@ -37,11 +41,13 @@ private:
         const float** pointers = reinterpret_cast<const float**>(args.scratch);
         for (int64_t i = 0; i < count; ++i) pointers[i] = src + i * g_.ic;
         const int64_t matrix_bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : 4);
-        const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + kh * matrix_bytes, reinterpret_cast<const float*>(args.packed[1])};
+        const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + kh * matrix_bytes,
+                             reinterpret_cast<const float*>(args.packed[1])};
         // input lines of a batch follow each other, and so do the output lines they make
         const int64_t pixel = (line * g_.kh + kh) * g_.ow + iw * g_.kw;
         float* dst = reinterpret_cast<float*>(args.dst[0]);
-        multiply_block(b, {pointers, count, 1, g_.ic}, count, 0, panels_.list().size(), blocking_.kc, dst + pixel * g_.oc, panels_.n());
+        multiply_block(b, {pointers, count, 1, g_.ic}, count, 0, panels_.list().size(), blocking_.kc,
+                       dst + pixel * g_.oc, panels_.n());
         epilogue_.apply(args.operands, dst, pixel, count * g_.kw, 0, g_.oc);
     }
 
@@ -62,7 +68,8 @@ std::vector<Tensor> pack(const GemmMicro& micro, const Problem& problem, const C
     std::vector<int64_t> offsets;
     for (int64_t c = 0; c < g.ic; ++c) offsets.push_back(c * g.taps() * g.oc);
     Tensor packed = packed_storage(panels, g.kh, weight_format(choices));
-    for (int64_t kh = 0; kh < g.kh; ++kh) pack_into(packed, panels, kh, matrix.data() + kh * panels.n(), offsets, 1, 1.0F);
+    for (int64_t kh = 0; kh < g.kh; ++kh)
+        pack_into(packed, panels, kh, matrix.data() + kh * panels.n(), offsets, 1, 1.0F);
     Tensor init(ElementType::f32, Shape{panels.init_size()});
     if (g.has_bias)
         for (int64_t n = 0; n < panels.n(); ++n) init.set(n, constants[2]->at(n % g.oc));
@@ -73,7 +80,8 @@ Verdict supports(const Problem& problem) {
     DeconvGeometry g{};
     if (Verdict verdict = read_deconv(problem, g); !verdict) return verdict;
     if (g.group != 1) return Verdict::no(Reason::attribute, std::to_string(g.group) + " groups (needs 1)");
-    if (!g.disjoint()) return Verdict::no(Reason::attribute, "windows overlap or leave gaps (needs kernel = stride, no pads)");
+    if (!g.disjoint())
+        return Verdict::no(Reason::attribute, "windows overlap or leave gaps (needs kernel = stride, no pads)");
     return Verdict::yes();
 }
 
@@ -82,7 +90,8 @@ Work work_of(const GemmMicro& micro, const Problem& problem) {
     const Panels panels(micro, g.ic, g.kw * g.oc);
     const double k = static_cast<double>(g.ic);
     const double flops = 2.0 * static_cast<double>(g.in_pixels() * g.kh * panels.padded_n()) * k;
-    const double bytes = static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes() + problem.src[1]->bytes());
+    const double bytes =
+        static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes() + problem.src[1]->bytes());
     return {flops, bytes, 0.85 * k / (k + 8) * (panels.padded_n() <= micro.lanes ? 0.7 : 1.0)};
 }
 
@@ -92,14 +101,17 @@ Kernel::Fields subpixel_deconv(Isa isa, std::string_view isa_name, const GemmMic
     Kernel::Fields fields;
     fields.name = "conv_transpose.subpixel." + std::string(isa_name);
     fields.algorithm = "subpixel";
-    fields.help = "Transposed convolution whose kernel is as large as its stride: one dense product for each kernel row.";
+    fields.help =
+        "Transposed convolution whose kernel is as large as its stride: one dense product for each kernel row.";
     fields.ops = {"ConvTranspose"};
     fields.isa = isa;
     fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &weight_format_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&micro](const Problem& problem, const Target&, const Choices&) { return work_of(micro, problem); };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,
-                           std::span<const Tensor* const> constants) { return pack(micro, problem, choices, constants); };
+                           std::span<const Tensor* const> constants) {
+        return pack(micro, problem, choices, constants);
+    };
     fields.prepare = [isa, &micro](const Problem& problem, const Target& target, const Choices& choices) {
         return std::make_unique<SubpixelDeconv>(micro, isa, problem, target, choices);
     };

@@ -40,8 +40,11 @@ TapRange taps_inside(int64_t first, int64_t dilation, int64_t taps, int64_t limi
 class Depthwise final : public Prepared {
 public:
     Depthwise(const DepthwiseStrips& strips, Isa isa, const Problem& problem, const Choices& choices)
-        : g_(conv_geometry(problem)), strips_(strips), epilogue_(problem, Epilogue::View::pixels, isa),
-          most_pixels_(choices.get(strip_pixels_knob)), multiplier_(g_.ic == 0 ? 1 : g_.oc / g_.ic) {
+        : g_(conv_geometry(problem)),
+          strips_(strips),
+          epilogue_(problem, Epilogue::View::pixels, isa),
+          most_pixels_(choices.get(strip_pixels_knob)),
+          multiplier_(g_.ic == 0 ? 1 : g_.oc / g_.ic) {
         const int64_t macs = std::max<int64_t>(1, g_.oc * g_.taps());
         block_ = std::clamp<int64_t>(choices.get(tile_work_knob) * 1000 / macs, 1, std::max<int64_t>(1, g_.pixels()));
         // where all columns of the kernel are inside the image
@@ -91,12 +94,16 @@ private:
         DepthwiseStrip strip{};
         strip.rows = rows.end - rows.begin;
         strip.columns = columns.end - columns.begin;
-        if (strip.rows <= 0 || strip.columns <= 0) strip.rows = strip.columns = 0;
-        else strip.src = image + ((ih + rows.begin * g_.dilation_h) * g_.iw + iw + columns.begin * g_.dilation_w) * g_.oc;
+        if (strip.rows <= 0 || strip.columns <= 0)
+            strip.rows = strip.columns = 0;
+        else
+            strip.src =
+                image + ((ih + rows.begin * g_.dilation_h) * g_.iw + iw + columns.begin * g_.dilation_w) * g_.oc;
         strip.pixel_step = g_.stride_w * g_.oc;
         strip.row_step = g_.dilation_h * g_.iw * g_.oc;
         strip.column_step = g_.dilation_w * g_.oc;
-        strip.weights = reinterpret_cast<const float*>(args.packed[0]) + (rows.begin * g_.kw + columns.begin) * strips_.lanes;
+        strip.weights =
+            reinterpret_cast<const float*>(args.packed[0]) + (rows.begin * g_.kw + columns.begin) * strips_.lanes;
         strip.weight_row_step = g_.kw * strips_.lanes;
         strip.weight_block_step = g_.taps() * strips_.lanes;
         strip.init = reinterpret_cast<const float*>(args.packed[1]);
@@ -129,7 +136,8 @@ private:
     int64_t block_ = 1, inner_begin_ = 0, inner_end_ = 0;
 };
 
-std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem, std::span<const Tensor* const> constants) {
+std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem,
+                         std::span<const Tensor* const> constants) {
     const ConvGeometry g = conv_geometry(problem);
     const int64_t lanes = strips.lanes, blocks = ceil_div(g.oc, lanes);
     Tensor weights(ElementType::f32, Shape{blocks * g.taps() * lanes}), init(ElementType::f32, Shape{blocks * lanes});
@@ -137,8 +145,10 @@ std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem, 
     const std::span<float> packed = weights.mutable_data<float>();
     for (int64_t c = 0; c < g.oc; ++c) {
         for (int64_t tap = 0; tap < g.taps(); ++tap)
-            packed[static_cast<size_t>((c / lanes * g.taps() + tap) * lanes + c % lanes)] = source[static_cast<size_t>(c * g.taps() + tap)];
-        if (g.has_bias) init.mutable_data<float>()[static_cast<size_t>(c)] = constants[2]->data<float>()[static_cast<size_t>(c)];
+            packed[static_cast<size_t>((c / lanes * g.taps() + tap) * lanes + c % lanes)] =
+                source[static_cast<size_t>(c * g.taps() + tap)];
+        if (g.has_bias)
+            init.mutable_data<float>()[static_cast<size_t>(c)] = constants[2]->data<float>()[static_cast<size_t>(c)];
     }
     return {std::move(weights), std::move(init)};
 }
@@ -147,7 +157,8 @@ Verdict supports(const Problem& problem) {
     ConvGeometry g{};
     if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
     if (g.group_ic() != 1 || g.group == 1)
-        return Verdict::no(Reason::attribute, std::to_string(g.group_ic()) + " channels in each of " + std::to_string(g.group) +
+        return Verdict::no(Reason::attribute, std::to_string(g.group_ic()) + " channels in each of " +
+                                                  std::to_string(g.group) +
                                                   " groups (needs 1 channel, several groups)");
     return Verdict::yes();
 }
@@ -166,15 +177,15 @@ Kernel::Fields depthwise_conv(Isa isa, std::string_view isa_name, const Depthwis
     Kernel::Fields fields;
     fields.name = "conv.depthwise." + std::string(isa_name);
     fields.algorithm = "depthwise";
-    fields.help = "Convolution with one input channel in each group, channels in vectors and a few pixels in registers.";
+    fields.help =
+        "Convolution with one input channel in each group, channels in vectors and a few pixels in registers.";
     fields.ops = {"Conv"};
     fields.isa = isa;
     fields.knobs = {&strip_pixels_knob, &tile_work_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&strips](const Problem& problem, const Target&, const Choices&) { return work_of(strips, problem); };
-    fields.pack = [&strips](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
-        return pack(strips, problem, constants);
-    };
+    fields.pack = [&strips](const Problem& problem, const Target&, const Choices&,
+                            std::span<const Tensor* const> constants) { return pack(strips, problem, constants); };
     fields.prepare = [isa, &strips](const Problem& problem, const Target&, const Choices& choices) {
         return std::make_unique<Depthwise>(strips, isa, problem, choices);
     };

@@ -4,9 +4,12 @@ namespace headway {
 
 const DepthwiseStrips& depthwise_strips(Isa isa) {
     switch (isa) {
-        case Isa::avx512: return avx512::depthwise_strips;
-        case Isa::avx2: return avx2::depthwise_strips;
-        case Isa::baseline: break;
+        case Isa::avx512:
+            return avx512::depthwise_strips;
+        case Isa::avx2:
+            return avx2::depthwise_strips;
+        case Isa::baseline:
+            break;
     }
     return baseline::depthwise_strips;
 }

@@ -8,8 +8,8 @@
 
 namespace headway {
 
-// dst[p][c] = init[c] + sum over taps (y, x) of src[p * pixel_step + y * row_step + x * column_step + c] * weight(y, x, c).
-// Only taps inside the image are given: borders pass fewer rows and columns of the kernel.
+// dst[p][c] = init[c] + sum over taps (y, x) of src[p * pixel_step + y * row_step + x * column_step + c] * weight(y, x,
+// c). Only taps inside the image are given: borders pass fewer rows and columns of the kernel.
 struct DepthwiseStrip {
     const float* src;
     int64_t pixel_step, row_step, column_step;  // floats
@@ -19,7 +19,7 @@ struct DepthwiseStrip {
     int64_t rows, columns;                      // taps that count
     const float* init;                          // whole channel blocks
     float* dst;
-    int64_t dst_step;                           // floats from one pixel to the next
+    int64_t dst_step;  // floats from one pixel to the next
     int64_t channels;
 };
 using DepthwiseStripFunction = void (*)(const DepthwiseStrip&);
@@ -27,16 +27,24 @@ using DepthwiseStripFunction = void (*)(const DepthwiseStrip&);
 struct DepthwiseStrips {
     static constexpr int most_pixels = 8;
     int lanes;
-    DepthwiseStripFunction any[most_pixels + 1];     // by number of pixels
-    DepthwiseStripFunction three[most_pixels + 1];   // columns == 3
-    DepthwiseStripFunction five[most_pixels + 1];    // columns == 5
+    DepthwiseStripFunction any[most_pixels + 1];    // by number of pixels
+    DepthwiseStripFunction three[most_pixels + 1];  // columns == 3
+    DepthwiseStripFunction five[most_pixels + 1];   // columns == 5
 };
 
 const DepthwiseStrips& depthwise_strips(Isa isa);
 
-namespace baseline { extern const DepthwiseStrips depthwise_strips; }
-namespace avx2 { extern const DepthwiseStrips depthwise_strips; }
-namespace avx512 { extern const DepthwiseStrips depthwise_strips; }
-namespace emulated512 { extern const DepthwiseStrips depthwise_strips; }
+namespace baseline {
+extern const DepthwiseStrips depthwise_strips;
+}
+namespace avx2 {
+extern const DepthwiseStrips depthwise_strips;
+}
+namespace avx512 {
+extern const DepthwiseStrips depthwise_strips;
+}
+namespace emulated512 {
+extern const DepthwiseStrips depthwise_strips;
+}
 
 }  // namespace headway

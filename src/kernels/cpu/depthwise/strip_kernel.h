@@ -9,8 +9,10 @@ namespace {
 
 template <bool whole>
 HEADWAY_INLINE vf load_channels(const float* p, int count) {
-    if constexpr (whole) return load(p);
-    else return load_first(p, count);
+    if constexpr (whole)
+        return load(p);
+    else
+        return load_first(p, count);
 }
 
 // One channel block of `pixels` output pixels. `taps` = columns of the kernel when known, else 0.
@@ -36,8 +38,10 @@ HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const fl
     float* dst = strip.dst + channel;
 #pragma GCC unroll 8
     for (int p = 0; p < pixels; ++p, dst += strip.dst_step) {
-        if constexpr (whole) store(dst, sums[p]);
-        else store_first(dst, sums[p], count);
+        if constexpr (whole)
+            store(dst, sums[p]);
+        else
+            store_first(dst, sums[p], count);
     }
 }
 

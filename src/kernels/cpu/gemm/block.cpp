@@ -26,7 +26,8 @@ const Knob<int64_t> gemm_nc_knob{{
 
 const Knob<int64_t> gemm_kc_knob{{
     .name = "gemm.kc",
-    .help = "Products per sum before the next rows are taken, so that this part of the weights stays in the first-level cache.",
+    .help = "Products per sum before the next rows are taken, so that this part of the weights stays in the "
+            "first-level cache.",
     .family = "kernel",
     .values = {256, 128, 384, 512, 1024, 1048576},
     .scope = Scope::site,
@@ -98,7 +99,8 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, const GemmMicro& micro
     int64_t rows = static_cast<int64_t>(block_flops / (2.0 * static_cast<double>(columns * kk)));
     rows = std::clamp(round_up(rows, tile_rows), 4 * tile_rows, round_up(std::max<int64_t>(m, 1), tile_rows));
     if (rows >= m) {
-        const int64_t wanted = static_cast<int64_t>(block_flops / (2.0 * static_cast<double>(std::max<int64_t>(m, 1) * kk)));
+        const int64_t wanted =
+            static_cast<int64_t>(block_flops / (2.0 * static_cast<double>(std::max<int64_t>(m, 1) * kk)));
         columns = std::min(columns, std::max(tile_columns, wanted / tile_columns * tile_columns));
     }
     if (const int64_t mc = choices.get(gemm_mc_knob); mc > 0) rows = mc;

@@ -1,5 +1,5 @@
-// Register tiles for products with very few columns: sums run in vectors along k, where the tiles of micro.h would leave
-// most lanes of a vector of columns unused. They need rows of A with long runs of consecutive values.
+// Register tiles for products with very few columns: sums run in vectors along k, where the tiles of micro.h would
+// leave most lanes of a vector of columns unused. They need rows of A with long runs of consecutive values.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace headway {
 struct DotTile {
     const float* const* rows;  // pointers of segment 0, one for each row of the tile
     int64_t segments;
-    int64_t segment_step;      // pointers from one segment to the next
-    int64_t run;               // consecutive k behind each pointer
-    const float* b;            // [column][segment][b_run], zeros beyond run
-    int64_t b_run;             // run rounded up to whole vectors
+    int64_t segment_step;  // pointers from one segment to the next
+    int64_t run;           // consecutive k behind each pointer
+    const float* b;        // [column][segment][b_run], zeros beyond run
+    int64_t b_run;         // run rounded up to whole vectors
     float* c;
     int64_t c_step;
     const float* init;
@@ -32,9 +32,17 @@ struct DotMicro {
 
 const DotMicro& dot_micro(Isa isa);
 
-namespace baseline { extern const DotMicro dot_micro; }
-namespace avx2 { extern const DotMicro dot_micro; }
-namespace avx512 { extern const DotMicro dot_micro; }
-namespace emulated512 { extern const DotMicro dot_micro; }
+namespace baseline {
+extern const DotMicro dot_micro;
+}
+namespace avx2 {
+extern const DotMicro dot_micro;
+}
+namespace avx512 {
+extern const DotMicro dot_micro;
+}
+namespace emulated512 {
+extern const DotMicro dot_micro;
+}
 
 }  // namespace headway

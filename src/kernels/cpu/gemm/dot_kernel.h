@@ -8,8 +8,8 @@ namespace headway::HEADWAY_ISA {
 namespace {
 
 template <int columns, int rows, class Load>
-HEADWAY_INLINE void add_products(vf (&sums)[rows][columns], const float* const (&a)[rows], const float* b, int64_t b_step, int64_t k,
-                                 Load load_a) {
+HEADWAY_INLINE void add_products(vf (&sums)[rows][columns], const float* const (&a)[rows], const float* b,
+                                 int64_t b_step, int64_t k, Load load_a) {
     vf weights[columns];
 #pragma GCC unroll 4
     for (int n = 0; n < columns; ++n) weights[n] = load(b + n * b_step + k);
@@ -38,10 +38,12 @@ void dot_tile(const DotTile& tile) {
         pointers += tile.segment_step;
         int64_t k = 0;
         for (; k + lanes <= tile.run; k += lanes)
-            add_products<columns, rows>(sums, a, b, b_step, k, [](const float* p) __attribute__((always_inline)) { return load(p); });
+            add_products<columns, rows>(
+                sums, a, b, b_step, k, [](const float* p) __attribute__((always_inline)) { return load(p); });
         if (const int rest = static_cast<int>(tile.run - k); rest > 0)
-            add_products<columns, rows>(sums, a, b, b_step, k,
-                                        [rest](const float* p) __attribute__((always_inline)) { return load_first(p, rest); });
+            add_products<columns, rows>(
+                sums, a, b, b_step,
+                k, [rest](const float* p) __attribute__((always_inline)) { return load_first(p, rest); });
         b += tile.b_run;
     }
 #pragma GCC unroll 8

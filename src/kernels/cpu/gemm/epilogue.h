@@ -21,7 +21,8 @@ public:
 
     bool empty() const { return program_.empty(); }
     // Rewrites rows [row, row + rows) x cols [col, col + cols) of dst, which hold the anchor's results.
-    void apply(const std::byte* const* operands, float* dst, int64_t row, int64_t rows, int64_t col, int64_t cols) const;
+    void apply(const std::byte* const* operands, float* dst, int64_t row, int64_t rows, int64_t col,
+               int64_t cols) const;
 
 private:
     bool flat_ = false;  // one column: rows are walked as the columns of a single row

@@ -17,11 +17,15 @@ class MatmulPrepared final : public Prepared {
 public:
     MatmulPrepared(const GemmMicro& micro, Panels::Shape shape, Isa isa, const Problem& problem, const Target& target,
                    const Choices& choices)
-        : g_(product_geometry(problem)), micro_(micro),
-          format_(g_.constant_b ? weight_format(choices) : WeightFormat::f32), panels_(micro, g_.k, g_.n, shape),
+        : g_(product_geometry(problem)),
+          micro_(micro),
+          format_(g_.constant_b ? weight_format(choices) : WeightFormat::f32),
+          panels_(micro, g_.k, g_.n, shape),
           epilogue_(with_addend_in_epilogue(problem, g_), Epilogue::View::last_dim, isa),
-          operands_(problem.operands.size()), blocking_(choose_blocking(g_.m, g_.n, g_.k, micro, target, choices)),
-          columns_(column_blocks(panels_, blocking_.columns)), zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
+          operands_(problem.operands.size()),
+          blocking_(choose_blocking(g_.m, g_.n, g_.k, micro, target, choices)),
+          columns_(column_blocks(panels_, blocking_.columns)),
+          zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
         row_blocks_ = g_.m == 0 ? 0 : ceil_div(g_.m, blocking_.rows);
         packs_in_tile_ = !g_.constant_b && row_blocks_ <= 1 && columns_.size() <= 1;
         pointer_bytes_ = round_up(blocking_.rows * static_cast<int64_t>(sizeof(float*)), 64);
@@ -42,8 +46,10 @@ public:
 
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
         for (int64_t tile = begin; tile < end; ++tile) {
-            if (phase + 1 < phases()) pack_tile(args, tile);
-            else multiply_tile(args, tile);
+            if (phase + 1 < phases())
+                pack_tile(args, tile);
+            else
+                multiply_tile(args, tile);
         }
     }
 
@@ -98,7 +104,8 @@ private:
     const std::byte* packed_addend(const Args& args) const { return args.packed[g_.constant_b ? 1 : 0]; }
 
     const float* init(const Args& args) const {
-        return g_.addend == ProductGeometry::Addend::columns ? reinterpret_cast<const float*>(packed_addend(args)) : zeros_.data();
+        return g_.addend == ProductGeometry::Addend::columns ? reinterpret_cast<const float*>(packed_addend(args))
+                                                             : zeros_.data();
     }
 
     void finish(const Args& args, float* dst, int64_t row, int64_t rows, const ColumnBlock& columns) const {
@@ -135,7 +142,8 @@ std::vector<Tensor> pack(const GemmMicro& micro, Panels::Shape shape, const Prob
         for (int64_t k = 0; k < g.k; ++k) offsets.push_back(k * g.b_k_step);
         blobs.push_back(packed_storage(panels, g.b_count, weight_format(choices)));
         for (int64_t i = 0; i < g.b_count; ++i)
-            pack_into(blobs[0], panels, i, constants[1]->data<float>().data() + i * g.k * g.n, offsets, g.b_n_step, g.alpha);
+            pack_into(blobs[0], panels, i, constants[1]->data<float>().data() + i * g.k * g.n, offsets, g.b_n_step,
+                      g.alpha);
     }
     if (g.addend == ProductGeometry::Addend::columns) {
         Tensor init(ElementType::f32, Shape{panels.init_size()});
@@ -151,7 +159,8 @@ std::vector<Tensor> pack(const GemmMicro& micro, Panels::Shape shape, const Prob
 Work work_of(const GemmMicro& micro, Panels::Shape shape, const Problem& problem, const Choices& choices) {
     const ProductGeometry g = product_geometry(problem);
     const Panels panels(micro, g.k, g.n, shape);
-    const double rows = static_cast<double>(g.rows()), k = static_cast<double>(g.k), n = static_cast<double>(panels.padded_n());
+    const double rows = static_cast<double>(g.rows()), k = static_cast<double>(g.k),
+                 n = static_cast<double>(panels.padded_n());
     const double weight_bytes = g.constant_b && weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
     Work work{2 * rows * k * n, static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()), 0};
     const double matrices = static_cast<double>(g.b_count) * k * n;

@@ -15,7 +15,7 @@ struct Case {
     bool constant_b = true;
     bool gemm = false, turn_a = false, turn_b = false;
     float alpha = 1, beta = 1;
-    std::vector<Shape> c = {};     // none or one
+    std::vector<Shape> c = {};  // none or one
     bool constant_c = true;
     bool epilogue = false;
 
@@ -30,12 +30,14 @@ struct Case {
 Tensor random_tensor(const Shape& shape, unsigned seed) {
     Tensor tensor(ElementType::f32, shape);
     std::mt19937 engine(seed);
-    for (float& value : tensor.mutable_data<float>()) value = static_cast<float>(static_cast<int>(engine() % 2001) - 1000) / 1000.0F;
+    for (float& value : tensor.mutable_data<float>())
+        value = static_cast<float>(static_cast<int>(engine() % 2001) - 1000) / 1000.0F;
     return tensor;
 }
 
 // Value of a tensor broadcast to `shape` at a flat position of it; the last `skip` axes are indexed by row and column.
-int64_t broadcast_batch(const Shape& operand, const Shape& out, int64_t batch, size_t out_matrix_rank, size_t matrix_rank) {
+int64_t broadcast_batch(const Shape& operand, const Shape& out, int64_t batch, size_t out_matrix_rank,
+                        size_t matrix_rank) {
     int64_t at = 0, step = 1;
     for (size_t i = 0; i + out_matrix_rank < out.rank(); ++i) {
         const int64_t extent = out[out.rank() - out_matrix_rank - 1 - i];
@@ -59,7 +61,8 @@ Shape output_shape(const Case& c) {
     if (c.gemm) return Shape{c.a[c.turn_a ? 1 : 0], c.b[c.turn_b ? 0 : 1]};
     Shape a = c.a, b = c.b;
     if (a.rank() == 1) a = Shape{1, a[0]};
-    const Shape batch = broadcast(Shape(std::vector<int64_t>(a.begin(), a.end() - 2)), Shape(std::vector<int64_t>(b.begin(), b.end() - 2)));
+    const Shape batch = broadcast(Shape(std::vector<int64_t>(a.begin(), a.end() - 2)),
+                                  Shape(std::vector<int64_t>(b.begin(), b.end() - 2)));
     std::vector<int64_t> dims = batch.dims();
     if (c.a.rank() > 1) dims.push_back(a[a.rank() - 2]);
     dims.push_back(b.back());
@@ -78,7 +81,8 @@ Built build(const Case& c) {
         problem.attributes.set("alpha", c.alpha);
         problem.attributes.set("beta", c.beta);
     }
-    for (const Tensor& tensor : built.src) problem.src.push_back(TensorDesc{ElementType::f32, tensor.shape(), Layout::plain});
+    for (const Tensor& tensor : built.src)
+        problem.src.push_back(TensorDesc{ElementType::f32, tensor.shape(), Layout::plain});
     problem.constant = {false, c.constant_b};
     if (!c.c.empty()) problem.constant.push_back(c.constant_c);
     problem.dst.push_back(TensorDesc{ElementType::f32, output_shape(c), Layout::plain});
@@ -135,18 +139,29 @@ std::string check(const Kernel& kernel, const Case& c, const Choices& choices, d
     const std::string where = std::string(kernel.name()) + " on " + c.text() + ": ";
     if (!outputs.complaint.empty()) return where + outputs.complaint;
     for (size_t i = 0; i < built.expected.size(); ++i)
-        if (const double got = outputs.dst[0].at(static_cast<int64_t>(i)); !(std::abs(got - built.expected[i]) <= tolerance * built.scale[i] + 1e-30))
-            return where + "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " + std::to_string(built.expected[i]);
+        if (const double got = outputs.dst[0].at(static_cast<int64_t>(i));
+            !(std::abs(got - built.expected[i]) <= tolerance * built.scale[i] + 1e-30))
+            return where + "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
+                   std::to_string(built.expected[i]);
     return "";
 }
 
 std::vector<Case> cases() {
     std::vector<Case> cases;
     for (bool constant : {true, false})
-        for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
-                 {{1, 5}, {5, 1}}, {{1, 300}, {300, 33}}, {{7, 17}, {17, 24}}, {{19, 520}, {520, 40}}, {{3, 13, 8}, {8, 18}},
-                 {{2, 3, 20, 15}, {2, 3, 15, 20}}, {{2, 1, 5, 7}, {3, 7, 9}}, {{1, 4, 6}, {5, 6, 8}}, {{9}, {9, 11}}, {{9}, {4, 9, 11}},
-                 {{0, 8}, {8, 8}}, {{3, 0}, {0, 5}}, {{130, 64}, {64, 130}}})
+        for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{1, 5}, {5, 1}},
+                                                                       {{1, 300}, {300, 33}},
+                                                                       {{7, 17}, {17, 24}},
+                                                                       {{19, 520}, {520, 40}},
+                                                                       {{3, 13, 8}, {8, 18}},
+                                                                       {{2, 3, 20, 15}, {2, 3, 15, 20}},
+                                                                       {{2, 1, 5, 7}, {3, 7, 9}},
+                                                                       {{1, 4, 6}, {5, 6, 8}},
+                                                                       {{9}, {9, 11}},
+                                                                       {{9}, {4, 9, 11}},
+                                                                       {{0, 8}, {8, 8}},
+                                                                       {{3, 0}, {0, 5}},
+                                                                       {{130, 64}, {64, 130}}})
             cases.push_back({a, b, constant, false, false, false, 1, 1, {}, true, a.rank() % 2 == 0});
     for (bool constant : {true, false})
         for (int form = 0; form < 4; ++form) {

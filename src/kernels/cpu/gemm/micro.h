@@ -14,14 +14,14 @@ namespace headway {
 struct GemmTile {
     const float* const* rows;  // pointers of segment 0, one for each row of the tile
     int64_t segments;
-    int64_t segment_step;      // pointers from one segment to the next
-    int64_t offset;            // floats added to every pointer
-    int64_t run;               // consecutive k behind each pointer
-    const void* b;             // float or bfloat16, [segments * run][vectors * lanes]
+    int64_t segment_step;  // pointers from one segment to the next
+    int64_t offset;        // floats added to every pointer
+    int64_t run;           // consecutive k behind each pointer
+    const void* b;         // float or bfloat16, [segments * run][vectors * lanes]
     float* c;
-    int64_t c_step;            // floats from one row of c to the next
-    const float* init;         // vectors * lanes values, or nullptr to add onto c
-    int last;                  // lanes of the last vector that exist in c (1..lanes)
+    int64_t c_step;     // floats from one row of c to the next
+    const float* init;  // vectors * lanes values, or nullptr to add onto c
+    int last;           // lanes of the last vector that exist in c (1..lanes)
 };
 using GemmTileFunction = void (*)(const GemmTile&);
 
@@ -36,9 +36,17 @@ struct GemmMicro {
 
 const GemmMicro& gemm_micro(Isa isa);
 
-namespace baseline { extern const GemmMicro gemm_micro; }
-namespace avx2 { extern const GemmMicro gemm_micro; }
-namespace avx512 { extern const GemmMicro gemm_micro; }
-namespace emulated512 { extern const GemmMicro gemm_micro; }
+namespace baseline {
+extern const GemmMicro gemm_micro;
+}
+namespace avx2 {
+extern const GemmMicro gemm_micro;
+}
+namespace avx512 {
+extern const GemmMicro gemm_micro;
+}
+namespace emulated512 {
+extern const GemmMicro gemm_micro;
+}
 
 }  // namespace headway

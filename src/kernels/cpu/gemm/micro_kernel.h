@@ -35,8 +35,10 @@ HEADWAY_INLINE void finish(const GemmTile& tile, const vf (&sums)[rows][vectors]
     for (int r = 0; r < rows; ++r) {
         float* c = tile.c + r * tile.c_step;
         for (int v = 0; v + 1 < vectors; ++v) store(c + v * lanes, sums[r][v]);
-        if (whole) store(c + (vectors - 1) * lanes, sums[r][vectors - 1]);
-        else store_first(c + (vectors - 1) * lanes, sums[r][vectors - 1], tile.last);
+        if (whole)
+            store(c + (vectors - 1) * lanes, sums[r][vectors - 1]);
+        else
+            store_first(c + (vectors - 1) * lanes, sums[r][vectors - 1], tile.last);
     }
 }
 

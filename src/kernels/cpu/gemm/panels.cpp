@@ -9,7 +9,8 @@ namespace headway {
 
 const Knob<std::string_view> weight_format_knob{{
     .name = "format.weights",
-    .help = "How packed weights of convolutions and matrix products are stored; bf16 halves their bytes, sums stay f32.",
+    .help =
+        "How packed weights of convolutions and matrix products are stored; bf16 halves their bytes, sums stay f32.",
     .family = "format",
     .values = {"fp32", "bf16"},
     .numerics = Numerics::reduced,
@@ -111,7 +112,8 @@ void pack_into(Tensor& storage, const Panels& panels, int64_t index, const float
     const int64_t at = index * panels.size();
     if (storage.type() == ElementType::bf16)
         panels.pack(source, k_offsets, n_step, scale, reinterpret_cast<uint16_t*>(base) + at);
-    else panels.pack(source, k_offsets, n_step, scale, reinterpret_cast<float*>(base) + at);
+    else
+        panels.pack(source, k_offsets, n_step, scale, reinterpret_cast<float*>(base) + at);
 }
 
 }  // namespace headway

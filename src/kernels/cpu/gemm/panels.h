@@ -47,7 +47,8 @@ public:
 
     // Packs element (k, n) = source[k_offsets[k] + n * n_step] * scale into dst (size() elements).
     void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, float* dst) const;
-    void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, uint16_t* dst) const;
+    void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale,
+              uint16_t* dst) const;
     // One panel of the f32 form only, for matrices that are packed at run time by several threads.
     void pack_panel(size_t panel, const float* source, int64_t k_step, int64_t n_step, float scale, float* dst) const;
     // n biases (nullptr = zeros) into init_size() floats.
@@ -55,7 +56,8 @@ public:
 
 private:
     template <class Element>
-    void pack_as(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, Element* dst) const;
+    void pack_as(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale,
+                 Element* dst) const;
 
     std::vector<Panel> list_;
     int64_t k_ = 0, n_ = 0, size_ = 0, padded_n_ = 0;

@@ -16,14 +16,16 @@ Verdict check_operands(const Problem& problem) {
     for (size_t i = 0; i < problem.src.size(); ++i) {
         if (!present(problem, i)) continue;
         if (problem.src[i]->type != ElementType::f32)
-            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " + std::string(to_string(problem.src[i]->type)) + " (needs f32)");
+            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " +
+                                                         std::string(to_string(problem.src[i]->type)) + " (needs f32)");
         if (problem.src[i]->layout != Layout::plain) return Verdict::no(Reason::layout, "operands must be plain");
     }
     if (problem.dst[0].layout != Layout::plain) return Verdict::no(Reason::layout, "the output must be plain");
     if (constant(problem, 0)) return Verdict::no(Reason::shape, "the left operand is a constant");
     const size_t rank_a = problem.src[0]->shape.rank(), rank_b = problem.src[1]->shape.rank();
     if (rank_a < 1 || rank_b < 2)
-        return Verdict::no(Reason::shape, "ranks " + std::to_string(rank_a) + " and " + std::to_string(rank_b) + " (needs a matrix on the right)");
+        return Verdict::no(Reason::shape, "ranks " + std::to_string(rank_a) + " and " + std::to_string(rank_b) +
+                                              " (needs a matrix on the right)");
     return Verdict::yes();
 }
 
@@ -73,7 +75,8 @@ void read_matmul(const Problem& problem, ProductGeometry& g) {
 void read_gemm(const Problem& problem, ProductGeometry& g) {
     const Shape& a = problem.src[0]->shape;
     const Shape& b = problem.src[1]->shape;
-    const bool turn_a = problem.attributes.integer("transA", 0) != 0, turn_b = problem.attributes.integer("transB", 0) != 0;
+    const bool turn_a = problem.attributes.integer("transA", 0) != 0,
+               turn_b = problem.attributes.integer("transB", 0) != 0;
     g.m = a[turn_a ? 1 : 0], g.k = a[turn_a ? 0 : 1], g.n = b[turn_b ? 0 : 1];
     g.a_row_step = turn_a ? 1 : g.k, g.a_k_step = turn_a ? g.m : 1;
     g.b_k_step = turn_b ? 1 : g.n, g.b_n_step = turn_b ? g.k : 1;

@@ -18,17 +18,17 @@ struct ConvCase {
     int64_t top = 0, left = 0, bottom = 0, right = 0;
     int64_t group = 1;
     bool bias = true;
-    bool one_dimension = false;   // rank 3; ih and kh must be 1
-    bool epilogue = false;        // + residual, * per-channel scale, clip
-    std::string text() const;     // reproduces the case
+    bool one_dimension = false;  // rank 3; ih and kh must be 1
+    bool epilogue = false;       // + residual, * per-channel scale, clip
+    std::string text() const;    // reproduces the case
 };
 
 struct ConvInstance {
-    Problem problem;              // src and dst in the asked layouts
-    std::vector<Tensor> src;      // image, weights, bias
+    Problem problem;          // src and dst in the asked layouts
+    std::vector<Tensor> src;  // image, weights, bias
     std::vector<Tensor> operands;
-    std::vector<double> expected; // plain order
-    std::vector<double> scale;    // sum of |products|: what rounding errors are measured against
+    std::vector<double> expected;  // plain order
+    std::vector<double> scale;     // sum of |products|: what rounding errors are measured against
 };
 
 enum class Expect { values, nothing };  // expected values of a large layer take long

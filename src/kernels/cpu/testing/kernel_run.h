@@ -15,7 +15,7 @@ namespace headway::testing {
 
 // Problem::src, constant, operands and dst describe the tensors; values are given in plain layout.
 struct KernelInputs {
-    std::vector<const Tensor*> src;       // at ONNX positions, nullptr = absent
+    std::vector<const Tensor*> src;  // at ONNX positions, nullptr = absent
     std::vector<const Tensor*> operands;
 };
 

@@ -56,7 +56,8 @@ Tensor from_layout(std::span<const std::byte> bytes, const TensorDesc& desc) {
 std::vector<const Kernel*> kernels_of(std::string_view family_variant) {
     std::vector<const Kernel*> found;
     for (const Kernel* kernel : declared<Kernel>())
-        if (kernel->name().starts_with(std::string(family_variant) + ".") && runs_here(kernel->fields().isa)) found.push_back(kernel);
+        if (kernel->name().starts_with(std::string(family_variant) + ".") && runs_here(kernel->fields().isa))
+            found.push_back(kernel);
     return found;
 }
 
@@ -69,8 +70,8 @@ struct Bench::Impl {
     std::unique_ptr<Prepared> prepared;
 
     Args args() {
-        return {src_pointers.data(), operand_pointers.data(), dst_pointers.data(), packed_pointers.data(),
-                workspace.mutable_bytes().data(), scratch.mutable_bytes().data()};
+        return {src_pointers.data(),    operand_pointers.data(),          dst_pointers.data(),
+                packed_pointers.data(), workspace.mutable_bytes().data(), scratch.mutable_bytes().data()};
     }
     void fill_guards() {
         for (Tensor& tensor : dst) std::memset(tensor.mutable_bytes().data(), guard_value, tensor.size_bytes());
@@ -80,7 +81,8 @@ struct Bench::Impl {
             const std::span<const std::byte> bytes = dst[i].bytes();
             const auto broken = [](std::byte b) { return b != std::byte{guard_value}; };
             const auto end = bytes.begin() + guard_bytes + dst_bytes[i];
-            if (std::any_of(bytes.begin(), bytes.begin() + guard_bytes, broken) || std::any_of(end, bytes.end(), broken))
+            if (std::any_of(bytes.begin(), bytes.begin() + guard_bytes, broken) ||
+                std::any_of(end, bytes.end(), broken))
                 return false;
         }
         return true;
@@ -100,8 +102,8 @@ Bench::Bench(const Kernel& kernel, const Problem& problem, const Target& target,
         return impl_->values.back().bytes().data();
     };
     for (size_t i = 0; i < inputs.src.size(); ++i)
-        impl_->src_pointers.push_back(inputs.src[i] != nullptr && !problem.constant[i] ? lay_out(inputs.src[i], *problem.src[i])
-                                                                                     : nullptr);
+        impl_->src_pointers.push_back(
+            inputs.src[i] != nullptr && !problem.constant[i] ? lay_out(inputs.src[i], *problem.src[i]) : nullptr);
     for (size_t i = 0; i < inputs.operands.size(); ++i)
         impl_->operand_pointers.push_back(lay_out(inputs.operands[i], problem.operands[i]));
     for (const Tensor& tensor : impl_->packed) impl_->packed_pointers.push_back(tensor.bytes().data());

@@ -1,5 +1,5 @@
-// Winograd's transforms of image tiles and of products, F(2,3) and F(4,3): a tile of (m+2) x (m+2) pixels becomes as many
-// points, and the points' products become m x m output pixels. One table per instruction set.
+// Winograd's transforms of image tiles and of products, F(2,3) and F(4,3): a tile of (m+2) x (m+2) pixels becomes as
+// many points, and the points' products become m x m output pixels. One table per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,17 @@ struct WinogradTransforms {
 
 const WinogradTransforms& winograd_transforms(Isa isa);
 
-namespace baseline { extern const WinogradTransforms winograd_transforms; }
-namespace avx2 { extern const WinogradTransforms winograd_transforms; }
-namespace avx512 { extern const WinogradTransforms winograd_transforms; }
-namespace emulated512 { extern const WinogradTransforms winograd_transforms; }
+namespace baseline {
+extern const WinogradTransforms winograd_transforms;
+}
+namespace avx2 {
+extern const WinogradTransforms winograd_transforms;
+}
+namespace avx512 {
+extern const WinogradTransforms winograd_transforms;
+}
+namespace emulated512 {
+extern const WinogradTransforms winograd_transforms;
+}
 
 }  // namespace headway

@@ -10,8 +10,10 @@ namespace {
 
 HEADWAY_INLINE vf load_channels(const float* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
 HEADWAY_INLINE void store_channels(float* p, vf a, int count) {
-    if (count == lanes) store(p, a);
-    else store_first(p, a, count);
+    if (count == lanes)
+        store(p, a);
+    else
+        store_first(p, a, count);
 }
 
 HEADWAY_INLINE void transform_input(const vf (&d)[4], vf (&t)[4]) {
@@ -45,7 +47,8 @@ HEADWAY_INLINE void transform_output(const vf (&p)[6], vf (&o)[4]) {
 }
 
 template <int m>
-HEADWAY_INLINE void input_channels(const float* const* src, int64_t channel, float* dst, int64_t point_step, int count) {
+HEADWAY_INLINE void input_channels(const float* const* src, int64_t channel, float* dst, int64_t point_step,
+                                   int count) {
     constexpr int edge = m + 2;
     vf columns[edge][edge];  // [column][row], transformed along rows
 #pragma GCC unroll 6
@@ -81,7 +84,8 @@ HEADWAY_INLINE void output_channels(const WinogradTransforms::Tile& tile, int64_
     for (int x = 0; x < edge; ++x) {
         vf p[edge];
 #pragma GCC unroll 6
-        for (int y = 0; y < edge; ++y) p[y] = load_channels(tile.src + (y * edge + x) * tile.point_step + channel, count);
+        for (int y = 0; y < edge; ++y)
+            p[y] = load_channels(tile.src + (y * edge + x) * tile.point_step + channel, count);
         transform_output(p, columns[x]);
     }
     const vf bias = load(tile.bias + channel);

@@ -13,8 +13,9 @@ namespace {
 
 const Knob<int64_t> block_knob{{
     .name = "conv.winograd_block",
-    .help = "Image tiles that Winograd transforms and multiplies together; 0 = as many as keep the transformed data in the "
-            "second-level cache.",
+    .help =
+        "Image tiles that Winograd transforms and multiplies together; 0 = as many as keep the transformed data in the "
+        "second-level cache.",
     .family = "kernel",
     .values = {0, 6, 12, 24, 48, 96},
     .scope = Scope::site,
@@ -38,9 +39,16 @@ class Winograd final : public Prepared {
 public:
     Winograd(int m, const GemmMicro& micro, const WinogradTransforms& transforms, Isa isa, const Problem& problem,
              const Target& target, const Choices& choices)
-        : g_(conv_geometry(problem)), m_(m), points_((m + 2) * (m + 2)), micro_(micro), transforms_(transforms),
-          format_(weight_format(choices)), panels_(micro, g_.ic, g_.oc), epilogue_(problem, Epilogue::View::pixels, isa),
-          grid_(tile_grid(g_, m)), kc_(choices.get(gemm_kc_knob)),
+        : g_(conv_geometry(problem)),
+          m_(m),
+          points_((m + 2) * (m + 2)),
+          micro_(micro),
+          transforms_(transforms),
+          format_(weight_format(choices)),
+          panels_(micro, g_.ic, g_.oc),
+          epilogue_(problem, Epilogue::View::pixels, isa),
+          grid_(tile_grid(g_, m)),
+          kc_(choices.get(gemm_kc_knob)),
           zeros_(static_cast<size_t>(std::max(g_.ic, panels_.init_size())), 0.0F) {
         choose_blocks(target, choices.get(block_knob));
         input_step_ = block_ * g_.ic + skew;
@@ -82,7 +90,8 @@ private:
         block_ = blocks_ == 0 ? 1 : ceil_div(grid_.count, blocks_);
         blocks_ = grid_.count == 0 ? 0 : ceil_div(grid_.count, block_);
         const int64_t column_parts = blocks_ >= wanted || blocks_ == 0 ? 1 : ceil_div(wanted, blocks_);
-        columns_ = column_blocks(panels_, std::max<int64_t>(1, round_up(ceil_div(g_.oc, column_parts), 2 * int64_t{micro_.lanes})));
+        columns_ = column_blocks(
+            panels_, std::max<int64_t>(1, round_up(ceil_div(g_.oc, column_parts), 2 * int64_t{micro_.lanes})));
     }
 
     struct Place {
@@ -125,8 +134,9 @@ private:
         const int64_t tiles = tiles_of(block);
         for (int64_t point = 0; point < points_; ++point) {
             const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + point * matrix_bytes, zeros_.data()};
-            multiply_block(b, {rows, block_, 1, g_.ic, point * input_step_}, tiles, columns.panel_begin, columns.panel_end, kc_,
-                           products(args) + point * output_step_ - columns.column, columns.columns);
+            multiply_block(b, {rows, block_, 1, g_.ic, point * input_step_}, tiles, columns.panel_begin,
+                           columns.panel_end, kc_, products(args) + point * output_step_ - columns.column,
+                           columns.columns);
         }
     }
 
@@ -137,8 +147,9 @@ private:
         for (int64_t i = 0; i < tiles_of(block); ++i) {
             const Place place = place_of(block * block_ + i);
             const int64_t pixel = (place.image * g_.oh + place.oh) * g_.ow + place.ow;
-            transform({products(args) + i * columns.columns, output_step_, bias + columns.column, dst + pixel * g_.oc + columns.column,
-                       g_.ow * g_.oc, g_.oc, static_cast<int>(std::min<int64_t>(m_, g_.oh - place.oh)),
+            transform({products(args) + i * columns.columns, output_step_, bias + columns.column,
+                       dst + pixel * g_.oc + columns.column, g_.ow * g_.oc, g_.oc,
+                       static_cast<int>(std::min<int64_t>(m_, g_.oh - place.oh)),
                        static_cast<int>(std::min<int64_t>(m_, g_.ow - place.ow)), columns.columns});
         }
         if (!epilogue_.empty()) finish(args, block, columns);
@@ -153,7 +164,8 @@ private:
             const Place place = place_of(tile);
             const int64_t pixels = std::min(count * m_, g_.ow - place.ow);
             for (int64_t oh = place.oh; oh < std::min(place.oh + m_, g_.oh); ++oh)
-                epilogue_.apply(args.operands, dst, (place.image * g_.oh + oh) * g_.ow + place.ow, pixels, columns.column, columns.columns);
+                epilogue_.apply(args.operands, dst, (place.image * g_.oh + oh) * g_.ow + place.ow, pixels,
+                                columns.column, columns.columns);
             tile += count;
         }
     }
@@ -195,7 +207,8 @@ Verdict supports(const Problem& problem) {
     if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
     const auto both = [](int64_t a, int64_t b) { return std::to_string(a) + "x" + std::to_string(b); };
     if (g.kh != 3 || g.kw != 3) return Verdict::no(Reason::attribute, "kernel " + both(g.kh, g.kw) + " (needs 3x3)");
-    if (g.stride_h != 1 || g.stride_w != 1) return Verdict::no(Reason::attribute, "stride " + both(g.stride_h, g.stride_w) + " (needs 1)");
+    if (g.stride_h != 1 || g.stride_w != 1)
+        return Verdict::no(Reason::attribute, "stride " + both(g.stride_h, g.stride_w) + " (needs 1)");
     if (g.dilation_h != 1 || g.dilation_w != 1)
         return Verdict::no(Reason::attribute, "dilation " + both(g.dilation_h, g.dilation_w) + " (needs 1)");
     if (g.group != 1) return Verdict::no(Reason::attribute, std::to_string(g.group) + " groups (needs 1)");
@@ -224,16 +237,22 @@ Kernel::Fields winograd_conv(int m, Isa isa, std::string_view isa_name, const Ge
     Kernel::Fields fields;
     fields.algorithm = "winograd" + std::to_string(m);
     fields.name = "conv." + fields.algorithm + "." + std::string(isa_name);
-    fields.help = "3x3 convolution by Winograd F(" + std::to_string(m) + ",3): tiles are transformed, multiplied point by point and transformed back.";
+    fields.help = "3x3 convolution by Winograd F(" + std::to_string(m) +
+                  ",3): tiles are transformed, multiplied point by point and transformed back.";
     fields.ops = {"Conv"};
     fields.isa = isa;
     fields.numerics = Numerics::approximates;
     fields.knobs = {&block_knob, &gemm_kc_knob, &weight_format_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
-    fields.work = [m, &micro](const Problem& problem, const Target&, const Choices& choices) { return work_of(m, micro, problem, choices); };
+    fields.work = [m, &micro](const Problem& problem, const Target&, const Choices& choices) {
+        return work_of(m, micro, problem, choices);
+    };
     fields.pack = [m, &micro](const Problem& problem, const Target&, const Choices& choices,
-                              std::span<const Tensor* const> constants) { return pack(m, micro, problem, choices, constants); };
-    fields.prepare = [m, isa, &micro, &transforms](const Problem& problem, const Target& target, const Choices& choices) {
+                              std::span<const Tensor* const> constants) {
+        return pack(m, micro, problem, choices, constants);
+    };
+    fields.prepare = [m, isa, &micro, &transforms](const Problem& problem, const Target& target,
+                                                   const Choices& choices) {
         return std::make_unique<Winograd>(m, micro, transforms, isa, problem, target, choices);
     };
     return fields;
@@ -241,7 +260,9 @@ Kernel::Fields winograd_conv(int m, Isa isa, std::string_view isa_name, const Ge
 
 namespace {
 
-Kernel::Fields on(int m, Isa isa) { return winograd_conv(m, isa, to_string(isa), gemm_micro(isa), winograd_transforms(isa)); }
+Kernel::Fields on(int m, Isa isa) {
+    return winograd_conv(m, isa, to_string(isa), gemm_micro(isa), winograd_transforms(isa));
+}
 
 const Kernel winograd2_baseline{on(2, Isa::baseline)};
 const Kernel winograd2_avx2{on(2, Isa::avx2)};

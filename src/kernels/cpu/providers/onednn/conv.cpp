@@ -13,8 +13,9 @@ namespace {
 
 const Knob<int64_t> implementation{{
     .name = "conv.onednn_implementation",
-    .help = "Which of the implementations that oneDNN offers for a convolution: 0 is its own choice, the others follow in "
-            "its order, direct ones before Winograd.",
+    .help =
+        "Which of the implementations that oneDNN offers for a convolution: 0 is its own choice, the others follow in "
+        "its order, direct ones before Winograd.",
     .family = "kernel",
     .values = {0, 1, 2, 3},
     .numerics = Numerics::approximates,
@@ -39,8 +40,10 @@ public:
     }
     BlockedEpilogue(const Problem& problem, Isa isa) {
         if (problem.epilogue.empty()) return;
-        if (has_nhwc_bytes(problem.dst[0])) pixels_.emplace(problem, Epilogue::View::pixels, isa);
-        else blocks_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, isa);
+        if (has_nhwc_bytes(problem.dst[0]))
+            pixels_.emplace(problem, Epilogue::View::pixels, isa);
+        else
+            blocks_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, isa);
     }
     void apply(const Args& args, int64_t row, int64_t rows, int64_t channels) const {
         float* dst = reinterpret_cast<float*>(args.dst[0]);
@@ -67,10 +70,28 @@ int64_t needed_behind(int64_t in, int64_t out, int64_t kernel, int64_t stride, i
 }
 
 OnednnConv whole_image(const Problem& problem, const ConvGeometry& g, bool avx512, const Choices& choices) {
-    OnednnConv c{1, g.ic, g.ih, g.iw, g.oc, g.oh, g.ow, g.kh, g.kw, g.stride_h, g.stride_w, g.dilation_h, g.dilation_w,
-                 g.pad_top, g.pad_left, needed_behind(g.ih, g.oh, g.kh, g.stride_h, g.dilation_h, g.pad_top),
-                 needed_behind(g.iw, g.ow, g.kw, g.stride_w, g.dilation_w, g.pad_left), g.group, g.has_bias ? 1 : 0,
-                 layout_of(*problem.src[0]), layout_of(problem.dst[0]), avx512 ? 1 : 0,
+    OnednnConv c{1,
+                 g.ic,
+                 g.ih,
+                 g.iw,
+                 g.oc,
+                 g.oh,
+                 g.ow,
+                 g.kh,
+                 g.kw,
+                 g.stride_h,
+                 g.stride_w,
+                 g.dilation_h,
+                 g.dilation_w,
+                 g.pad_top,
+                 g.pad_left,
+                 needed_behind(g.ih, g.oh, g.kh, g.stride_h, g.dilation_h, g.pad_top),
+                 needed_behind(g.iw, g.ow, g.kw, g.stride_w, g.dilation_w, g.pad_left),
+                 g.group,
+                 g.has_bias ? 1 : 0,
+                 layout_of(*problem.src[0]),
+                 layout_of(problem.dst[0]),
+                 avx512 ? 1 : 0,
                  static_cast<int32_t>(choices.get(implementation))};
     return c;
 }
@@ -112,12 +133,16 @@ std::vector<Slice> slices_of(const OnednnConv& whole, int64_t block, int64_t par
     std::vector<Slice> slices;
     for (int64_t part = 0; part < parts; ++part) {
         const int64_t first = part * units / parts, last = (part + 1) * units / parts;
-        if (rows) slices.push_back(row_slice(whole, first, last));
-        else if (channels) slices.push_back(channel_slice(whole, block, first, last));
-        else slices.push_back({whole, 0, 0, 0, 0, 0, ceil_div(whole.oc, block) * whole.oh * whole.ow});
+        if (rows)
+            slices.push_back(row_slice(whole, first, last));
+        else if (channels)
+            slices.push_back(channel_slice(whole, block, first, last));
+        else
+            slices.push_back({whole, 0, 0, 0, 0, 0, ceil_div(whole.oc, block) * whole.oh * whole.ow});
     }
     // A slice of padding alone, or one that oneDNN refuses, leaves the image whole.
-    const bool good = std::ranges::all_of(slices, [](const Slice& s) { return s.conv.ih > 0 && onednn()->find_conv(&s.conv); });
+    const bool good =
+        std::ranges::all_of(slices, [](const Slice& s) { return s.conv.ih > 0 && onednn()->find_conv(&s.conv); });
     return good || parts == 1 ? slices : slices_of(whole, block, 1);
 }
 
@@ -140,8 +165,8 @@ public:
 
     void load(const std::byte* const* packed) override {
         for (size_t i = 0; i < slices_.size(); ++i)
-            weights_.push_back(weight_set_.load(primitives_[i].get(),
-                                                reinterpret_cast<const float*>(packed[0]) + slices_[i].weights));
+            weights_.push_back(
+                weight_set_.load(primitives_[i].get(), reinterpret_cast<const float*>(packed[0]) + slices_[i].weights));
     }
     int64_t tiles(int) const override { return g_.batch * static_cast<int64_t>(slices_.size()); }
     int64_t scratch_bytes() const override { return scratch_; }
@@ -185,7 +210,8 @@ Verdict supports(const Problem& problem, const Target& target, const Choices& ch
     if (problem.dst[0].shape.elements() == 0 || problem.src[0]->shape.elements() == 0)
         return Verdict::no(Reason::shape, "nothing to compute");
     const OnednnConv whole = whole_image(problem, g, isa == Isa::avx512, choices);
-    if (!known_pair(g, static_cast<OnednnLayout>(whole.src_layout), static_cast<OnednnLayout>(whole.dst_layout), isa == Isa::avx512))
+    if (!known_pair(g, static_cast<OnednnLayout>(whole.src_layout), static_cast<OnednnLayout>(whole.dst_layout),
+                    isa == Isa::avx512))
         return Verdict::no(Reason::layout, std::string(to_string(problem.src[0]->layout)) + " to " +
                                                std::string(to_string(problem.dst[0].layout)));
     if (Verdict verdict = BlockedEpilogue::supports(problem); !verdict) return verdict;
@@ -225,7 +251,9 @@ Kernel::Fields onednn_conv(Isa isa, std::string_view isa_name) {
     fields.supports = [isa](const Problem& problem, const Target& target, const Choices& choices) {
         return supports(problem, target, choices, isa);
     };
-    fields.work = [isa](const Problem& problem, const Target&, const Choices& choices) { return work_of(problem, choices, isa); };
+    fields.work = [isa](const Problem& problem, const Target&, const Choices& choices) {
+        return work_of(problem, choices, isa);
+    };
     fields.pack = [](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
         std::vector<Tensor> packed{*constants[1]};
         if (conv_geometry(problem).has_bias) packed.push_back(*constants[2]);

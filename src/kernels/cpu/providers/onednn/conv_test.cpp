@@ -36,7 +36,9 @@ protected:
 constexpr double direct_tolerance = 2e-6, winograd_tolerance = 2e-4;
 
 TEST_F(OnednnConvTest, Nhwc) { EXPECT_GE(check_all(Layout::nhwc, Layout::nhwc, "0", direct_tolerance), 10); }
-TEST_F(OnednnConvTest, ChannelBlocks) { EXPECT_GE(check_all(Layout::nchw8c, Layout::nchw8c, "0", direct_tolerance), 10); }
+TEST_F(OnednnConvTest, ChannelBlocks) {
+    EXPECT_GE(check_all(Layout::nchw8c, Layout::nchw8c, "0", direct_tolerance), 10);
+}
 TEST_F(OnednnConvTest, PlainImageToChannelBlocks) {
     EXPECT_GE(check_all(Layout::plain, Layout::nchw8c, "0", direct_tolerance), 2);
 }

@@ -28,13 +28,15 @@ std::string onednn_version() { return onednn() == nullptr ? "absent" : onednn()-
 Verdict onednn_serves(const Target& target) {
     if (target.onednn == "absent") return Verdict::no(Reason::provider, "the target has no oneDNN");
     if (target.onednn != onednn_version())
-        return Verdict::no(Reason::provider, "oneDNN here is " + onednn_version() + " (the target has " + target.onednn + ")");
+        return Verdict::no(Reason::provider,
+                           "oneDNN here is " + onednn_version() + " (the target has " + target.onednn + ")");
     return Verdict::yes();
 }
 
 const OnednnWeights* OnednnWeightSet::load(const OnednnPrimitive* primitive, const float* plain) {
     for (const Entry& entry : entries_)
-        if (entry.plain == plain && onednn()->reads_same_weights(entry.primitive, primitive) != 0) return entry.weights.get();
+        if (entry.plain == plain && onednn()->reads_same_weights(entry.primitive, primitive) != 0)
+            return entry.weights.get();
     OnednnWeights* weights = onednn()->load_weights(primitive, plain);
     if (weights == nullptr) throw UserError("oneDNN could not rearrange weights: too little memory");
     entries_.push_back({primitive, plain, {}});

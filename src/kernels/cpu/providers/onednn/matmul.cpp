@@ -1,5 +1,5 @@
-// Products with constant right operands by oneDNN, single-threaded inside our tiles: blocks of rows, or of columns where
-// there are few rows, are separate primitives.
+// Products with constant right operands by oneDNN, single-threaded inside our tiles: blocks of rows, or of columns
+// where there are few rows, are separate primitives.
 #include <algorithm>
 #include <optional>
 
@@ -50,7 +50,8 @@ std::vector<Slice> slices_of(const OnednnMatmul& whole, int64_t threads) {
 class OnednnMatmulPrepared final : public Prepared {
 public:
     OnednnMatmulPrepared(const Problem& problem, const Target& target, Isa isa)
-        : g_(product_geometry(problem)), epilogue_(problem, Epilogue::View::last_dim, isa),
+        : g_(product_geometry(problem)),
+          epilogue_(problem, Epilogue::View::last_dim, isa),
           slices_(slices_of(whole_product(g_, isa == Isa::avx512), target.threads)) {
         for (const Slice& slice : slices_) {
             primitives_.emplace_back(onednn()->make_matmul(&slice.product));
@@ -61,8 +62,8 @@ public:
 
     void load(const std::byte* const* packed) override {
         for (size_t i = 0; i < slices_.size(); ++i)
-            weights_.push_back(weight_set_.load(primitives_[i].get(),
-                                                reinterpret_cast<const float*>(packed[0]) + slices_[i].column));
+            weights_.push_back(
+                weight_set_.load(primitives_[i].get(), reinterpret_cast<const float*>(packed[0]) + slices_[i].column));
     }
     int64_t tiles(int) const override { return static_cast<int64_t>(slices_.size()); }
     int64_t scratch_bytes() const override { return scratch_; }
@@ -106,7 +107,8 @@ Verdict supports(const Problem& problem, const Target& target, Isa isa) {
     ProductGeometry g;
     if (Verdict verdict = read_product(problem, g); !verdict) return verdict;
     if (!g.constant_b) return Verdict::no(Reason::needs_constant, "the right operand is computed at run time");
-    if (g.addend == ProductGeometry::Addend::tensor) return Verdict::no(Reason::shape, "the addend is not one value for each column");
+    if (g.addend == ProductGeometry::Addend::tensor)
+        return Verdict::no(Reason::shape, "the addend is not one value for each column");
     if (g.rows() == 0 || g.n == 0 || g.k == 0) return Verdict::no(Reason::shape, "nothing to compute");
     if (!is_one_product(g)) return Verdict::no(Reason::shape, "operands are not two dense matrices");
     const OnednnMatmul whole = whole_product(g, isa == Isa::avx512);

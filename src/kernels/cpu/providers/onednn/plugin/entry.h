@@ -27,7 +27,7 @@ struct OnednnConv {
 struct OnednnMatmul {
     int64_t m, k, n;
     int64_t weights_row, dst_row;  // elements from one row to the next
-    int32_t has_bias;  // of n elements
+    int32_t has_bias;              // of n elements
     int32_t avx512;
     int32_t implementation;
 };
@@ -49,7 +49,8 @@ struct OnednnEntry {
     OnednnWeights* (*load_weights)(const OnednnPrimitive*, const float* plain);
     int32_t (*reads_same_weights)(const OnednnPrimitive*, const OnednnPrimitive*);
     // 0 when it fails. Any number of threads may run one primitive, each with its own scratch.
-    int32_t (*run)(const OnednnPrimitive*, const float* src, const OnednnWeights*, const float* bias, float* dst, void* scratch);
+    int32_t (*run)(const OnednnPrimitive*, const float* src, const OnednnWeights*, const float* bias, float* dst,
+                   void* scratch);
     void (*free_primitive)(OnednnPrimitive*);
     void (*free_weights)(OnednnWeights*);
 };

@@ -94,7 +94,8 @@ memory::desc weights_of(const OnednnConv& c, bool plain) {
 
 dnnl::convolution_forward::primitive_desc describe(const OnednnConv& c) {
     using Conv = dnnl::convolution_forward;
-    const memory::desc src = image(c.batch, c.ic, c.ih, c.iw, c.src_layout), dst = image(c.batch, c.oc, c.oh, c.ow, c.dst_layout);
+    const memory::desc src = image(c.batch, c.ic, c.ih, c.iw, c.src_layout),
+                       dst = image(c.batch, c.oc, c.oh, c.ow, c.dst_layout);
     const memory::dims strides{c.stride_h, c.stride_w}, dilates{c.dilation_h - 1, c.dilation_w - 1},
         before{c.pad_top, c.pad_left}, after{c.pad_bottom, c.pad_right};
     int left = c.implementation;
@@ -114,8 +115,9 @@ dnnl::convolution_forward::primitive_desc describe(const OnednnConv& c) {
 
 dnnl::matmul::primitive_desc describe(const OnednnMatmul& m) {
     const auto type = memory::data_type::f32;
-    const memory::desc src({m.m, m.k}, type, memory::format_tag::ab), weights({m.k, m.n}, type, memory::format_tag::any),
-        bias({1, m.n}, type, memory::format_tag::ab), dst({m.m, m.n}, type, memory::dims{m.dst_row, 1});
+    const memory::desc src({m.m, m.k}, type, memory::format_tag::ab),
+        weights({m.k, m.n}, type, memory::format_tag::any), bias({1, m.n}, type, memory::format_tag::ab),
+        dst({m.m, m.n}, type, memory::dims{m.dst_row, 1});
     const dnnl::matmul::desc operation =
         m.has_bias != 0 ? dnnl::matmul::desc(src, weights, bias, dst) : dnnl::matmul::desc(src, weights, dst);
     dnnl::matmul::primitive_desc description(operation, attributes(), cpu(), true);
@@ -135,9 +137,9 @@ template <class Primitive, class Operation>
 OnednnPrimitive* make(const Operation* operation, const memory::desc& plain_weights) {
     const auto description = describe(*operation);
     if (!description) return nullptr;
-    return new OnednnPrimitive{Primitive(description),     description.src_desc(), description.weights_desc(),
-                               plain_weights,              description.bias_desc(), description.dst_desc(),
-                               description.scratchpad_desc()};
+    return new OnednnPrimitive{
+        Primitive(description),  description.src_desc(), description.weights_desc(),   plain_weights,
+        description.bias_desc(), description.dst_desc(), description.scratchpad_desc()};
 }
 
 OnednnPrimitive* make_conv(const OnednnConv* c) {
@@ -147,7 +149,8 @@ OnednnPrimitive* make_conv(const OnednnConv* c) {
 
 OnednnPrimitive* make_matmul(const OnednnMatmul* m) {
     return guarded(static_cast<OnednnPrimitive*>(nullptr), [&] {
-        return make<dnnl::matmul>(m, memory::desc({m->k, m->n}, memory::data_type::f32, memory::dims{m->weights_row, 1}));
+        return make<dnnl::matmul>(m,
+                                  memory::desc({m->k, m->n}, memory::data_type::f32, memory::dims{m->weights_row, 1}));
     });
 }
 
@@ -187,18 +190,19 @@ const char* version() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const OnednnEntry* headway_onednn_entry(void) {
-    static const OnednnEntry entry{
-        headway_onednn_entry_version,
-        version(),
-        find<OnednnConv>,
-        find<OnednnMatmul>,
-        make_conv,
-        make_matmul,
-        [](const OnednnPrimitive* p) { return p->scratch.get_size(); },
-        load_weights,
-        [](const OnednnPrimitive* a, const OnednnPrimitive* b) { return static_cast<int32_t>(a->weights == b->weights); },
-        run,
-        [](OnednnPrimitive* p) { delete p; },
-        [](OnednnWeights* w) { delete w; }};
+    static const OnednnEntry entry{headway_onednn_entry_version,
+                                   version(),
+                                   find<OnednnConv>,
+                                   find<OnednnMatmul>,
+                                   make_conv,
+                                   make_matmul,
+                                   [](const OnednnPrimitive* p) { return p->scratch.get_size(); },
+                                   load_weights,
+                                   [](const OnednnPrimitive* a, const OnednnPrimitive* b) {
+                                       return static_cast<int32_t>(a->weights == b->weights);
+                                   },
+                                   run,
+                                   [](OnednnPrimitive* p) { delete p; },
+                                   [](OnednnWeights* w) { delete w; }};
     return &entry;
 }
