@@ -52,7 +52,7 @@ const Command build{
         auto options = std::make_shared<Options>();
         app.add_option("model", options->model, "The ONNX file")->required()->type_name("MODEL");
         app.add_option("--route", options->route,
-                       "Settings such as conv.algorithm=winograd4,conv.algorithm@/head/*=direct, or @FILE")
+                       "Settings such as conv.algorithm=winograd4,conv.algorithm@/head/*=rows, or @FILE")
             ->type_name("R");
         app.add_option("-o,--output", options->engine, "The engine file; default: the model's name with .hwe")
             ->type_name("E.hwe");

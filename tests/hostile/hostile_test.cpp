@@ -281,7 +281,7 @@ std::vector<Case> engine_cases() {
          run_engine,
          {"e.hwe"}},
         {"inspect_damaged_engine", engine([](std::string& bytes) { bytes[100] ^= 1; }), "inspect {}/e.hwe", {"e.hwe"}},
-        {"route_for_an_engine", engine([](std::string&) {}), "run {}/e.hwe --route conv.algorithm=direct", {"--route"}},
+        {"route_for_an_engine", engine([](std::string&) {}), "run {}/e.hwe --route conv.algorithm=rows", {"--route"}},
     };
 }
 
