@@ -110,8 +110,19 @@ private:
         strip.dst = dst;
         strip.dst_step = g_.oc;
         strip.channels = g_.oc;
-        const auto& functions = strip.columns == 3 ? strips_.three : strip.columns == 5 ? strips_.five : strips_.any;
-        functions[pixels](strip);
+        functions_for(strip)[pixels](strip);
+    }
+
+    const DepthwiseStripFunction* functions_for(const DepthwiseStrip& strip) const {
+        if (strip.pixel_step == strip.column_step) {
+            if (strip.columns == 3) return strips_.three_by_one;
+            if (strip.columns == 5) return strips_.five_by_one;
+        }
+        if (strip.pixel_step == 2 * strip.column_step) {
+            if (strip.columns == 3) return strips_.three_by_two;
+            if (strip.columns == 5) return strips_.five_by_two;
+        }
+        return strips_.any;
     }
 
     // The image with as many channels as the output.
@@ -166,8 +177,8 @@ Verdict supports(const Problem& problem) {
 Work work_of(const DepthwiseStrips& strips, const Problem& problem) {
     const ConvGeometry g = conv_geometry(problem);
     const double waste = g.oc == 0 ? 1 : static_cast<double>(round_up(g.oc, strips.lanes)) / static_cast<double>(g.oc);
-    // One load for each multiply-add; repeating channels costs about as much again.
-    const double efficiency = g.oc == g.ic ? 0.45 : 0.2;
+    // Loads share the work of the multiply-adds; repeating channels costs about as much again. Measured.
+    const double efficiency = g.oc == g.ic ? 0.5 : 0.2;
     return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency};
 }
 

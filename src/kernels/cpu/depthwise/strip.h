@@ -27,9 +27,13 @@ using DepthwiseStripFunction = void (*)(const DepthwiseStrip&);
 struct DepthwiseStrips {
     static constexpr int most_pixels = 8;
     int lanes;
-    DepthwiseStripFunction any[most_pixels + 1];    // by number of pixels
-    DepthwiseStripFunction three[most_pixels + 1];  // columns == 3
-    DepthwiseStripFunction five[most_pixels + 1];   // columns == 5
+    // By number of pixels. The last four are for 3 and 5 columns and neighbouring windows that start one or two columns
+    // apart (pixel_step = column_step or twice that): each pixel of the image is loaded once for all windows it is in.
+    DepthwiseStripFunction any[most_pixels + 1];
+    DepthwiseStripFunction three_by_one[most_pixels + 1];
+    DepthwiseStripFunction three_by_two[most_pixels + 1];
+    DepthwiseStripFunction five_by_one[most_pixels + 1];
+    DepthwiseStripFunction five_by_two[most_pixels + 1];
 };
 
 const DepthwiseStrips& depthwise_strips(Isa isa);

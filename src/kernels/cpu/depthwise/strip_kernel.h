@@ -15,25 +15,50 @@ HEADWAY_INLINE vf load_channels(const float* p, int count) {
         return load_first(p, count);
 }
 
-// One channel block of `pixels` output pixels. `taps` = columns of the kernel when known, else 0.
-template <int pixels, int taps, bool whole>
+// Adds one kernel row of any width and spacing.
+template <int pixels, bool whole>
+HEADWAY_INLINE void add_row(const DepthwiseStrip& strip, const float* row, const float* weights, int count,
+                            vf (&sums)[pixels]) {
+    for (int64_t x = 0; x < strip.columns; ++x, row += strip.column_step) {
+        const vf weight = load(weights + x * lanes);
+        const float* src = row;
+#pragma GCC unroll 8
+        for (int p = 0; p < pixels; ++p, src += strip.pixel_step)
+            sums[p] = fma(load_channels<whole>(src, count), weight, sums[p]);
+    }
+}
+
+// Adds one kernel row of `taps` columns for windows `stride` columns apart, each sum in the order of the columns.
+template <int pixels, int taps, int stride, bool whole>
+HEADWAY_INLINE void add_shared_row(const DepthwiseStrip& strip, const float* row, const float* weights, int count,
+                                   vf (&sums)[pixels]) {
+    vf weight[taps];
+#pragma GCC unroll 5
+    for (int t = 0; t < taps; ++t) weight[t] = load(weights + t * lanes);
+#pragma GCC unroll 24
+    for (int j = 0; j < (pixels - 1) * stride + taps; ++j, row += strip.column_step) {
+        const vf x = load_channels<whole>(row, count);
+#pragma GCC unroll 5
+        for (int t = 0; t < taps; ++t) {
+            const int p = (j - t) / stride;
+            if (j >= t && (j - t) % stride == 0 && p < pixels) sums[p] = fma(x, weight[t], sums[p]);
+        }
+    }
+}
+
+// One channel block of `pixels` output pixels; taps 0 = any number of columns.
+template <int pixels, int taps, int stride, bool whole>
 HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const float* weights, int count) {
     vf sums[pixels];
     const vf bias = load(strip.init + channel);
 #pragma GCC unroll 8
     for (int p = 0; p < pixels; ++p) sums[p] = bias;
     const float* row = strip.src + channel;
-    const int64_t columns = taps != 0 ? taps : strip.columns;
     for (int64_t y = 0; y < strip.rows; ++y, row += strip.row_step, weights += strip.weight_row_step) {
-        const float* column = row;
-#pragma GCC unroll 5
-        for (int64_t x = 0; x < columns; ++x, column += strip.column_step) {
-            const vf weight = load(weights + x * lanes);
-            const float* src = column;
-#pragma GCC unroll 8
-            for (int p = 0; p < pixels; ++p, src += strip.pixel_step)
-                sums[p] = fma(load_channels<whole>(src, count), weight, sums[p]);
-        }
+        if constexpr (taps == 0)
+            add_row<pixels, whole>(strip, row, weights, count, sums);
+        else
+            add_shared_row<pixels, taps, stride, whole>(strip, row, weights, count, sums);
     }
     float* dst = strip.dst + channel;
 #pragma GCC unroll 8
@@ -45,30 +70,32 @@ HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const fl
     }
 }
 
-template <int pixels, int taps>
+template <int pixels, int taps, int stride>
 void depthwise_strip(const DepthwiseStrip& strip) {
     const float* weights = strip.weights;
     int64_t channel = 0;
     for (; channel + lanes <= strip.channels; channel += lanes, weights += strip.weight_block_step)
-        block<pixels, taps, true>(strip, channel, weights, lanes);
+        block<pixels, taps, stride, true>(strip, channel, weights, lanes);
     if (channel < strip.channels)
-        block<pixels, taps, false>(strip, channel, weights, static_cast<int>(strip.channels - channel));
+        block<pixels, taps, stride, false>(strip, channel, weights, static_cast<int>(strip.channels - channel));
 }
 
-template <int pixels, int taps>
+template <int pixels, int taps, int stride>
 constexpr void fill(DepthwiseStripFunction (&line)[DepthwiseStrips::most_pixels + 1]) {
     if constexpr (pixels > 0) {
-        line[pixels] = depthwise_strip<pixels, taps>;
-        fill<pixels - 1, taps>(line);
+        line[pixels] = depthwise_strip<pixels, taps, stride>;
+        fill<pixels - 1, taps, stride>(line);
     }
 }
 
 constexpr DepthwiseStrips make_depthwise_strips() {
     DepthwiseStrips strips{};
     strips.lanes = lanes;
-    fill<DepthwiseStrips::most_pixels, 0>(strips.any);
-    fill<DepthwiseStrips::most_pixels, 3>(strips.three);
-    fill<DepthwiseStrips::most_pixels, 5>(strips.five);
+    fill<DepthwiseStrips::most_pixels, 0, 0>(strips.any);
+    fill<DepthwiseStrips::most_pixels, 3, 1>(strips.three_by_one);
+    fill<DepthwiseStrips::most_pixels, 3, 2>(strips.three_by_two);
+    fill<DepthwiseStrips::most_pixels, 5, 1>(strips.five_by_one);
+    fill<DepthwiseStrips::most_pixels, 5, 2>(strips.five_by_two);
     return strips;
 }
 
