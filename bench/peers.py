@@ -166,7 +166,7 @@ def median(values):
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def visit(starters, rounds, block_ns):
+def visit(starters, rounds, block_ns, settle_s):
     """Median nanoseconds a call of each runtime, and the per-round log ratios against the first."""
     order = list(starters)
     random.shuffle(order)
@@ -186,6 +186,7 @@ def visit(starters, rounds, block_ns):
         for _ in range(rounds):
             random.shuffle(order)
             for name in order:
+                time.sleep(settle_s)            # idle threads of the other runtime spin on after its last call
                 running[name].block(1)          # the other engine owned the caches
                 times[name].append(running[name].block(iterations))
     finally:
@@ -219,13 +220,13 @@ def measure(args, model, profile, threads):
     visits = []
     for _ in range(args.visits):
         try:
-            visits.append(visit(starters, args.rounds, args.block_ms * 1e6))
+            visits.append(visit(starters, args.rounds, args.block_ms * 1e6, args.settle_ms / 1e3))
         except RuntimeError as error:
             lost = [peer for peer in args.peers if str(error).startswith(peer)]
             if not lost:
                 raise
             starters.pop(lost[0])               # a peer that cannot run this model leaves the table
-            visits.append(visit(starters, args.rounds, args.block_ms * 1e6))
+            visits.append(visit(starters, args.rounds, args.block_ms * 1e6, args.settle_ms / 1e3))
     row = {"model": name, "profile": profile["name"], "threads": threads,
            "headway_ms": median([median(v["headway"]) for v in visits]) / 1e6}
     for peer in list(starters)[1:]:
@@ -254,6 +255,7 @@ def main():
     parser.add_argument("--visits", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--block-ms", type=float, default=60)
+    parser.add_argument("--settle-ms", type=float, default=250, help="pause before each block, for spinning threads to park")
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--route", default="")
     parser.add_argument("--engine", type=pathlib.Path, help="a tuned engine instead of a built one; needs one model, profile and thread count")
