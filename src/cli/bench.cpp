@@ -57,18 +57,10 @@ Operand parse_operand(const std::string& text) {
     return operand;
 }
 
-// The first sample as a folder of .pb files, which is what workers time on.
-std::string timing_sample(const std::string& data, const std::string& folder) {
-    if (data.empty()) return "";
-    const std::vector<RawSample> samples = read_samples(data);
-    write_sample(folder, samples.front().inputs, {});
-    return folder;
-}
-
 class Bench {
 public:
     explicit Bench(const Options& options) : options_(options) {
-        sample_ = timing_sample(options.data, folder_.path() + "/sample");
+        sample_ = write_first_sample(options.data, folder_.path() + "/sample");
         add(options.subject);
         for (const std::string& operand : options.against) add(operand);
     }

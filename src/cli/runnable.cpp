@@ -21,14 +21,6 @@ PortSpec spec_of(const Port& port) {
     return spec;
 }
 
-// The first sample of a data set as a folder of input_i.pb, which is what builders bind dimensions from.
-std::string write_first_sample(const std::string& data, const std::string& folder) {
-    const std::vector<RawSample> samples = read_samples(data);
-    if (samples.empty()) throw UserError("no samples in " + data);
-    write_sample(folder, samples.front().inputs, {});
-    return folder;
-}
-
 }  // namespace
 
 bool is_engine_file(const std::string& path) { return path.ends_with(".hwe") || begins_as_engine_file(path); }
@@ -41,11 +33,19 @@ std::shared_ptr<const Engine> open_runnable(const std::string& operand, const Bu
         return Engine::load(operand, kernels);
     }
     const TemporaryFolder folder;
-    const std::string sample = data.empty() ? "" : write_first_sample(data, folder.path() + "/sample");
+    const std::string sample = write_first_sample(data, folder.path() + "/sample");
     const std::unique_ptr<Builder> builder = open_native(operand, options, sample);
     const std::string engine = folder.path() + "/engine.hwe";
     builder->build(route_text(route), engine, "");
     return Engine::load(engine, kernels);
+}
+
+std::string write_first_sample(const std::string& data, const std::string& folder) {
+    if (data.empty()) return "";
+    const std::vector<RawSample> samples = read_samples(data);
+    if (samples.empty()) throw UserError("no samples in " + data);
+    write_sample(folder, samples.front().inputs, {});
+    return folder;
 }
 
 std::vector<PortSpec> input_specs(const Engine& engine) {
