@@ -28,14 +28,18 @@ int print_report(const Options& options) {
 int print_replay(const Options& options) {
     const Replay again = replay(Study::read(options.study));
     if (options.json) {
-        const nlohmann::ordered_json facts{
-            {"visits", again.visits}, {"verdict", again.verdict}, {"contradictions", again.contradictions}};
+        const nlohmann::ordered_json facts{{"visits", again.visits},
+                                           {"verdict", again.verdict},
+                                           {"route", again.route},
+                                           {"contradictions", again.contradictions}};
         std::cout << facts.dump() << "\n";
     } else {
         for (const std::string& contradiction : again.contradictions)
             std::cout << "contradiction: " << escaped(contradiction) << "\n";
         std::cout << fmt::format(
-            "{} visits replayed, verdict {}: {}\n", again.visits, again.verdict.empty() ? "(none yet)" : again.verdict,
+            "{} visits replayed, verdict {}, route {}: {}\n", again.visits,
+            again.verdict.empty() ? "(none yet)" : again.verdict,
+            again.route.empty() ? "(default)" : escaped(again.route),
             again.contradictions.empty() ? "follows from the log" : "does not follow from the log");
     }
     return again.contradictions.empty() ? exit_yes : exit_no;

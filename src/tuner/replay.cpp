@@ -65,6 +65,7 @@ Replay replay(const Study& study) {
     const auto result = nlohmann::json::parse(study.result_json());
     const std::string recorded = result.at("verdict").get<std::string>();
     replay.verdict = recorded;
+    replay.route = result.at("route").get<std::string>();
     Tested tested;
     if (!study.confirms().empty()) tested = replay_confirm(study, study.confirms().back());
     if (recorded == to_string(Finding::faster)) {

@@ -13,6 +13,7 @@ namespace headway {
 struct Replay {
     int visits = 0;
     std::string verdict;                      // as replayed; "" when the study has no result
+    std::string route;                        // of the delivered engine
     std::vector<std::string> contradictions;  // what the log says and its own data do not
 };
 

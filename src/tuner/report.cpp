@@ -63,6 +63,14 @@ Json knobs_json(const Study& study) {
     return list;
 }
 
+// The route that the search had built the delivered engine with, before pruning.
+std::string found_as(const Study& study, const Json& result) {
+    const EngineRecord* engine = study.find(result.at("evidence").at("fingerprint").get<std::string>());
+    for (const Trial& trial : study.trials())
+        if (engine != nullptr && trial.id == engine->trial) return trial.route;
+    return result.at("route").get<std::string>();
+}
+
 // A cell of a Markdown table.
 std::string cell(const std::string& text) {
     std::string out;
@@ -92,6 +100,8 @@ void write_verdict(std::string& out, const Study& study, const Json& result) {
     out +=
         fmt::format("- engine: `{}`\n- builder: {}\n- route: `{}`\n", escaped(result.at("engine").get<std::string>()),
                     escaped(result.at("builder").get<std::string>()), escaped(result.at("route").get<std::string>()));
+    if (const std::string found = found_as(study, result); found != result.at("route"))
+        out += fmt::format("- found as: `{}`; settings that do not change the engine were dropped\n", escaped(found));
     const double resolution = facts.at("resolution").get<double>();
     if (resolution > 0)
         out += fmt::format("- resolution: gains under {:.2f} % could not have been shown\n", 100 * resolution);
@@ -206,6 +216,7 @@ void write_machine(std::string& out, const Study& study, const Json& facts) {
 std::string report_json(const Study& study) {
     Json report{{"format", "headway-report"}, {"version", 1}};
     report["result"] = study.result_json().empty() ? Json() : Json::parse(study.result_json());
+    if (report["result"].is_object()) report["found_as"] = found_as(study, report["result"]);
     report["model"] = study.header().model_hash;
     report["target"] = study.header().target;
     report["builders"] = study.header().builders;

@@ -7,6 +7,7 @@
 #include "knobs/route.h"
 #include "measure/finalists.h"
 #include "measure/race.h"
+#include "tuner/prune.h"
 
 namespace headway {
 namespace {
@@ -160,6 +161,9 @@ Ruling Decider::confirm(const std::vector<std::string>& finalists) {
         const auto claimed = static_cast<size_t>(outcome.finalist);
         ruling.confirm_visits = static_cast<int>(confirm.values()[claimed].size());
         estimate(ruling, confirm.values()[claimed]);
+        // Before the hold-out, so that the file that passes it is the file that is delivered.
+        session_.budget.reserve(heldout_seconds());
+        prune_route(session_, trials_, finalists[claimed]);
         if (passes_heldout(ruling, finalists[claimed])) {
             ruling.winner = finalists[claimed];
             return ruling;

@@ -213,6 +213,10 @@ void Study::record_heldout(const std::string& fingerprint, bool passed, const st
     record({{"event", "heldout"}, {"fingerprint", fingerprint}, {"passed", passed}, {"gate", Json::parse(gate_json)}});
 }
 
+void Study::record_pruned(const std::string& fingerprint, const std::string& route) {
+    record({{"event", "pruned"}, {"fingerprint", fingerprint}, {"route", route}});
+}
+
 void Study::record_note(const std::string& text) { record({{"event", "note"}, {"text", text}}); }
 
 void Study::record_result(const std::string& json) { record({{"event", "result"}, {"result", Json::parse(json)}}); }
@@ -237,6 +241,8 @@ void Study::apply(const Json& event) {
         confirms_.push_back({event.at("finalists").get<std::vector<std::string>>(), event.at("alpha").get<double>(),
                              event.at("margin").get<double>(), event.at("affordable").get<int>(),
                              event.at("seed").get<uint64_t>(), visits_.size()});
+    } else if (kind == "pruned") {
+        engines_.at(event.at("fingerprint").get<std::string>()).route = event.at("route").get<std::string>();
     } else if (kind == "heldout-begin") {
         ++heldout_attempts_;
     } else if (kind == "result") {

@@ -47,8 +47,9 @@ struct Trial {
 
 // One distinct engine: everything known about a fingerprint.
 struct EngineRecord {
-    std::string fingerprint, timing_key, builder, route;
-    int trial = 0;  // that gave it first
+    std::string fingerprint, timing_key, builder;
+    std::string route;  // of its trial, or what pruning left of it
+    int trial = 0;      // that gave it first
     int64_t bytes = 0;
     Outcome gate = Outcome::built;  // built = not gated yet or passed
     bool passed = false;
@@ -130,6 +131,8 @@ public:
     // Before the held-out data are read, so that an attempt counts whatever happens then.
     void start_heldout(const std::string& fingerprint);
     void record_heldout(const std::string& fingerprint, bool passed, const std::string& gate_json);
+    // The engine's route without settings that change nothing; its trial keeps the route it was found with.
+    void record_pruned(const std::string& fingerprint, const std::string& route);
     void record_note(const std::string& text);
     void record_result(const std::string& json);
 

@@ -130,13 +130,15 @@ void Trials::gate(const EngineRecord& engine) {
 bool Trials::ensure_engine(const std::string& fingerprint) {
     const EngineRecord* engine = session_.study.find(fingerprint);
     HEADWAY_CHECK(engine != nullptr);
-    if (fs::exists(session_.study.engine_path(fingerprint))) return true;
+    if (fs::exists(session_.study.engine_path(fingerprint)) || rebuild(fingerprint, engine->route)) return true;
+    session_.study.record_note("route " + engine->route + " did not give its engine when it was built again");
+    return false;
+}
+
+bool Trials::rebuild(const std::string& fingerprint, const std::string& route) {
     try {
-        const Built built = build(engine->builder, engine->route);
-        if (built.engine.fingerprint != fingerprint) {
-            session_.study.record_note("route " + engine->route + " gave another engine when it was built again");
-            return false;
-        }
+        const Built built = build(session_.study.find(fingerprint)->builder, route);
+        if (built.engine.fingerprint != fingerprint) return false;
         keep(built);
         return true;
     } catch (const WorkerError& error) {

@@ -19,11 +19,15 @@ public:
     void finish_gate(const std::string& fingerprint);
     // The engine's file, built again when it was deleted; false when that fails.
     bool ensure_engine(const std::string& fingerprint);
+    // Builds a route; when it gives this engine, its file and ledger take the place of those kept. False when the route
+    // gives another engine or none. Throws WorkerError only when interrupted.
+    bool rebuild(const std::string& fingerprint, const std::string& route);
     // Files of engines that can no longer win.
     void delete_engine(const std::string& fingerprint);
 
     const Trial* find(const std::string& builder, const std::string& route) const;
     int builds() const { return builds_; }
+    double longest_build_s() const { return longest_build_s_; }
 
 private:
     struct Built {

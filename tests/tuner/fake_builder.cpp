@@ -68,9 +68,11 @@ OpenedModel FakeBuilder::open(const OpenRequest& request) {
     }
     const auto none = nlohmann::json::object();
     const auto effects = script.value("effects", none), inert = script.value("inert", none),
-               faults = script.value("faults", none);
+               hidden = script.value("hidden", none), faults = script.value("faults", none);
     for (const auto& [when, effect] : effects.items()) effects_.push_back({settings_of(when), effect.get<double>()});
     for (const auto& knob : inert) inert_.insert(knob.get<std::string>());
+    for (const auto& [when, knobs] : hidden.items())
+        hidden_.emplace_back(settings_of(when), knobs.get<std::set<std::string>>());
     for (const auto& [when, fault] : faults.items()) faults_.emplace_back(settings_of(when), fault.get<std::string>());
     return {model_hash_, "fake", {{"x", "f32", {4}}}, {{"y", "f32", {4}}}};
 }
@@ -110,8 +112,11 @@ void FakeBuilder::fail_build(const std::string& fault) {
 std::string FakeBuilder::fingerprint(const Settings& settings) const {
     Hasher hasher;
     hasher.add(model_hash_);
+    std::set<std::string> silent = inert_;
+    for (const auto& [when, knobs] : hidden_)
+        if (holds(when, settings)) silent.insert(knobs.begin(), knobs.end());
     for (const auto& [knob, value] : settings)
-        if (!inert_.contains(knob)) hasher.add(knob).add(value);
+        if (!silent.contains(knob)) hasher.add(knob).add(value);
     return hasher.finish().hex();
 }
 
@@ -125,7 +130,9 @@ BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engi
     const std::string print = fingerprint(settings);
     write_file_atomically(
         engine,
-        nlohmann::json{{"ns", base_ns_ * std::exp(log_time)}, {"faults", planted}, {"fingerprint", print}}.dump());
+        nlohmann::json{
+            {"ns", base_ns_ * std::exp(log_time)}, {"faults", planted}, {"fingerprint", print}, {"route", route}}
+            .dump());
     if (!ledger.empty())
         write_file_atomically(
             ledger, R"([{"site":"node","candidate":"slow","taken":false,"reason":"cost","detail":"priced lower"}])");

@@ -5,6 +5,7 @@
 //      "knobs": [{"name": "k.a", "values": ["0", "1", "2"]}, ...],
 //      "effects": {"k.a=1": -0.10, "k.a=1,k.b=1": 0.05},     log time, added when all settings hold
 //      "inert": ["k.c"],                                      knobs that change nothing, not even the fingerprint
+//      "hidden": {"k.a=1": ["k.c"]},                          knobs that change nothing while the settings hold
 //      "faults": {"k.b=2": "crash"}}
 // Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load,
 // crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast
@@ -64,6 +65,7 @@ private:
     std::vector<KnobDescription> knobs_;
     std::vector<Effect> effects_;
     std::set<std::string> inert_;
+    std::vector<std::pair<Settings, std::set<std::string>>> hidden_;
     std::vector<std::pair<Settings, std::string>> faults_;
     std::map<std::string, Loaded> loaded_;
 };

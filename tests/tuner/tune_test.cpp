@@ -84,6 +84,34 @@ TEST_F(TuneTest, FindsThePlantedGainAndDeliversThatEngine) {
     EXPECT_TRUE(line.at("accuracy").at("heldout").at("pass"));
 }
 
+// A space that forces settings which cannot matter: one is inert, another is hidden by the one that gains.
+TEST_F(TuneTest, TheWinnersRouteIsPrunedToTheSettingsThatMatter) {
+    TuneOptions some =
+        options(script(R"(, "effects": {"k.b=2": -0.10}, "inert": ["k.c"], "hidden": {"k.b=2": ["k.a"]})"));
+    some.space = "k.a=1,k.b=[0|2],k.c=1";
+    const TuneResult result = tune(some);
+    EXPECT_EQ(result.finding, Finding::faster) << result.why;
+    EXPECT_EQ(result.route, "k.b=2");
+    const Study study = this->study();
+    trial("k.a=1,k.b=2,k.c=1");  // the log keeps what was found
+    const Replay again = replay(study);
+    EXPECT_TRUE(again.contradictions.empty());
+    EXPECT_EQ(again.route, "k.b=2");
+    EXPECT_NE(report_markdown(study).find("route: `k.b=2`\n- found as: `k.a=1,k.b=2,k.c=1`"), std::string::npos);
+    const auto engine = nlohmann::json::parse(read_file(result.engine));
+    EXPECT_EQ(engine.at("route"), "k.b=2") << "the file says the route that builds it";
+}
+
+// Dropping k.a alone would give another engine, and so would dropping k.b alone.
+TEST_F(TuneTest, PruningKeepsSettingsThatMatterTogether) {
+    TuneOptions some = options(script(R"(, "effects": {"k.a=1,k.b=2": -0.10, "k.a=1,k.b=2,k.c=1": -0.05})"));
+    some.space = "k.a=1,k.b=2,k.c=[0|1]";
+    const TuneResult result = tune(some);
+    EXPECT_EQ(result.finding, Finding::faster) << result.why;
+    EXPECT_EQ(result.route, "k.a=1,k.b=2,k.c=1");
+    EXPECT_EQ(report_markdown(study()).find("found as"), std::string::npos);
+}
+
 TEST_F(TuneTest, WithoutAGainTheDefaultEngineIsDelivered) {
     const TuneResult result = tune(options(script(R"(, "effects": {"k.b=2": 0.10, "k.a=1": 0.08, "k.c=1": 0.01})")));
     EXPECT_EQ(result.finding, Finding::no_gain);

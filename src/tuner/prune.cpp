@@ -1,0 +1,83 @@
+#include "tuner/prune.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "tuner/knob_evidence.h"
+
+namespace headway {
+namespace {
+
+class Pruner {
+public:
+    Pruner(Session& session, Trials& trials, const EngineRecord& engine)
+        : session_(session),
+          trials_(trials),
+          fingerprint_(engine.fingerprint),
+          builder_(engine.builder),
+          route_(engine.route) {}
+
+    // To a fixed point: a setting that mattered may be free once another one is gone.
+    std::string run() {
+        try {
+            adopt(shortest_known());
+            while (drop_one()) continue;
+        } catch (const WorkerError& error) {
+            if (error.failure() != Failure::interrupted) throw;
+        }
+        return route_;
+    }
+
+private:
+    static std::string without(const std::string& route, size_t dropped) {
+        std::vector<std::string> kept;
+        const auto settings = route_settings(route);
+        for (size_t i = 0; i < settings.size(); ++i)
+            if (i != dropped) kept.push_back(settings[i].first + "=" + settings[i].second);
+        return join(kept, ",");
+    }
+
+    // The search may have met the same engine on a shorter route already.
+    std::string shortest_known() const {
+        std::string shortest = route_;
+        for (const Trial& trial : session_.study.trials())
+            if (trial.builder == builder_ && trial.fingerprint == fingerprint_ &&
+                route_settings(trial.route).size() < route_settings(shortest).size())
+                shortest = trial.route;
+        return shortest;
+    }
+
+    bool drop_one() {
+        for (size_t i = 0; i < route_settings(route_).size(); ++i)
+            if (adopt(without(route_, i))) return true;
+        return false;
+    }
+
+    bool adopt(const std::string& route) {
+        if (route == route_) return false;
+        const Trial* known = trials_.find(builder_, route);
+        if (known != nullptr && known->fingerprint != fingerprint_) return false;
+        if (session_.budget.left_for_search() < trials_.longest_build_s()) return false;
+        if (!trials_.rebuild(fingerprint_, route)) return false;
+        route_ = route;
+        return true;
+    }
+
+    Session& session_;
+    Trials& trials_;
+    const std::string fingerprint_, builder_;
+    std::string route_;
+};
+
+}  // namespace
+
+void prune_route(Session& session, Trials& trials, const std::string& fingerprint) {
+    const EngineRecord* engine = session.study.find(fingerprint);
+    HEADWAY_CHECK(engine != nullptr);
+    session.progress.phase("dropping settings that change nothing");
+    const std::string pruned = Pruner(session, trials, *engine).run();
+    if (pruned != engine->route) session.study.record_pruned(fingerprint, pruned);
+}
+
+}  // namespace headway
