@@ -70,13 +70,8 @@ public:
 private:
     void add(const std::string& text) {
         const Operand operand = parse_operand(text);
-        OpenRequest request;
-        request.model = std::filesystem::absolute(operand.path).string();
-        request.target = options_.build.target_text();
-        request.threads = options_.build.threads;
-        request.timing_data = sample_;
-        for (const auto& [input, dims] : options_.build.parsed_shapes()) request.shapes.push_back({input, dims});
-        for (const auto& [input, values] : options_.build.parsed_values()) request.values.push_back({input, values});
+        const OpenRequest request =
+            open_request(std::filesystem::absolute(operand.path).string(), options_.build, sample_);
         WorkerOptions worker;
         worker.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
         worker.scratch = folder_.path();

@@ -9,14 +9,7 @@ std::unique_ptr<Builder> open_native(const std::string& model, const BuildOption
     const BuilderKind* kind = declared<BuilderKind>().find("native");
     HEADWAY_CHECK(kind != nullptr);
     std::unique_ptr<Builder> builder = kind->make();
-    OpenRequest request;
-    request.model = model;
-    request.target = options.target_text();
-    request.threads = options.threads;
-    request.timing_data = sample;
-    for (const auto& [name, dims] : options.parsed_shapes()) request.shapes.push_back({name, dims});
-    for (const auto& [name, values] : options.parsed_values()) request.values.push_back({name, values});
-    builder->open(request);
+    builder->open(open_request(model, options, sample));
     return builder;
 }
 

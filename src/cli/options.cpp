@@ -20,9 +20,10 @@ int64_t parse_number(const std::string& word, const std::string& whole, const ch
     return number;
 }
 
-std::vector<BuildOptions::Named> parse_named(const std::vector<std::string>& texts, const char* option,
-                                             char separator) {
-    std::vector<BuildOptions::Named> parsed;
+using Named = std::pair<std::string, std::vector<int64_t>>;
+
+std::vector<Named> parse_named(const std::vector<std::string>& texts, const char* option, char separator) {
+    std::vector<Named> parsed;
     for (const std::string& text : texts) {
         const size_t equals = text.rfind('=');
         if (equals == std::string::npos || equals == 0)
@@ -38,21 +39,27 @@ std::vector<BuildOptions::Named> parse_named(const std::vector<std::string>& tex
     return parsed;
 }
 
-}  // namespace
-
-std::vector<BuildOptions::Named> BuildOptions::parsed_shapes() const {
-    std::vector<Named> parsed = parse_named(shapes, "--shape", 'x');
-    for (const auto& [name, dims] : parsed)
-        if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
-            throw UserError("--shape " + escaped(name) + ": a dimension is negative");
-    return parsed;
+// The file's content when the argument names a file.
+std::string target_text(const std::string& argument) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(argument, ignored) ? read_file(argument) : argument;
 }
 
-std::vector<BuildOptions::Named> BuildOptions::parsed_values() const { return parse_named(values, "--value", ','); }
+}  // namespace
 
-std::string BuildOptions::target_text() const {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(target, ignored) ? read_file(target) : target;
+OpenRequest open_request(const std::string& model, const BuildOptions& options, const std::string& sample) {
+    OpenRequest request;
+    request.model = model;
+    request.target = target_text(options.target);
+    request.threads = options.threads;
+    request.timing_data = sample;
+    for (auto& [name, dims] : parse_named(options.shapes, "--shape", 'x')) {
+        if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
+            throw UserError("--shape " + escaped(name) + ": a dimension is negative");
+        request.shapes.push_back({name, dims});
+    }
+    for (auto& [name, values] : parse_named(options.values, "--value", ',')) request.values.push_back({name, values});
+    return request;
 }
 
 void add_build_options(CLI::App& app, BuildOptions& options) {

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "workers/builder.h"
 
 namespace CLI {
 class App;
@@ -17,14 +18,11 @@ struct BuildOptions {
     std::string target = "native";    // --target FILE|native|avx2|avx512
     std::vector<std::string> shapes;  // --shape name=1x3x224x224, as given
     std::vector<std::string> values;  // --value name=16000 or name=1,2,3
-
-    using Named = std::pair<std::string, std::vector<int64_t>>;
-    // UserError for text that is not name=..., a negative dimension, or a name given twice.
-    std::vector<Named> parsed_shapes() const;
-    std::vector<Named> parsed_values() const;
-    // The text of the target: the file's content when --target names a file.
-    std::string target_text() const;
 };
+
+// What a builder is asked to open: the model under these options; `sample` ("" = none) is one sample folder that binds
+// what they leave open. UserError for a shape or value that is not name=..., a negative dimension, a name given twice.
+OpenRequest open_request(const std::string& model, const BuildOptions& options, const std::string& sample);
 
 void add_build_options(CLI::App& app, BuildOptions& options);
 void add_json_option(CLI::App& app, bool& json);

@@ -25,6 +25,7 @@ struct Options {
     TuneOptions tune;
     BuildOptions build;
     GateOptions gate;
+    std::string model;  // as given
     std::string budget = "10m", builders = "native", scenario = "latency";
     int64_t seed = 1;
     bool json = false;
@@ -71,12 +72,8 @@ void complete(Options& options) {
         throw UserError("--scenario " + escaped(options.scenario) +
                         ": only latency is known (one call at a time, warm)");
     tune.gate = make_gate(options.gate);
-    tune.model.target = options.build.target_text();
-    tune.model.threads = options.build.threads;
-    for (const auto& [input, dims] : options.build.parsed_shapes()) tune.model.shapes.push_back({input, dims});
-    for (const auto& [input, values] : options.build.parsed_values()) tune.model.values.push_back({input, values});
-    tune.model.model = std::filesystem::absolute(tune.model.model).string();
-    const std::string stem = std::filesystem::path(tune.model.model).stem().string();
+    tune.model = open_request(std::filesystem::absolute(options.model).string(), options.build, "");
+    const std::string stem = std::filesystem::path(options.model).stem().string();
     if (tune.output.empty()) tune.output = stem + ".hwe";
     if (tune.study.empty()) tune.study = fresh_study(stem);
     for (std::string* path : {&tune.data, &tune.heldout, &tune.output, &tune.study})
@@ -117,7 +114,7 @@ int run_tune(Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
     TuneOptions& tune = options.tune;
-    app.add_option("model", tune.model.model, "The ONNX model")->required()->type_name("MODEL");
+    app.add_option("model", options.model, "The ONNX model")->required()->type_name("MODEL");
     app.add_option("--data", tune.data, "Folder of test_data_set_k/input_i.pb, output_i.pb (default: generated inputs)")
         ->type_name("DIR");
     app.add_option("--heldout", tune.heldout,
