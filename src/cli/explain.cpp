@@ -16,7 +16,7 @@
 #include "cli/options.h"
 #include "runtime/engine_file.h"
 #include "measure/statistics.h"
-#include "tuner/knob_evidence.h"
+#include "tuner/route_text.h"
 #include "tuner/study.h"
 
 namespace headway {

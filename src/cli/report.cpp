@@ -1,31 +1,42 @@
-// headway report and headway replay: what a study found, and whether that follows from its own data.
+// headway report and headway replay: what studies found, and whether that follows from their own data.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "tuner/comparison.h"
 #include "tuner/replay.h"
 #include "tuner/report.h"
 
 namespace headway {
 namespace {
 
-struct Options {
+struct ReportOptions {
+    std::vector<std::string> studies;
+    bool json = false;
+};
+
+struct ReplayOptions {
     std::string study;
     bool json = false;
 };
 
-int print_report(const Options& options) {
-    const Study study = Study::read(options.study);
-    std::cout << (options.json ? report_json(study) : report_markdown(study));
+int print_report(const ReportOptions& options) {
+    std::vector<Study> studies;
+    for (const std::string& folder : options.studies) studies.push_back(Study::read(folder));
+    if (studies.size() == 1)
+        std::cout << (options.json ? report_json(studies.front()) : report_markdown(studies.front()));
+    else
+        std::cout << (options.json ? comparison_json(studies) : comparison_markdown(studies));
     return exit_yes;
 }
 
-int print_replay(const Options& options) {
+int print_replay(const ReplayOptions& options) {
     const Replay again = replay(Study::read(options.study));
     if (options.json) {
         const nlohmann::ordered_json facts{{"visits", again.visits},
@@ -45,16 +56,24 @@ int print_replay(const Options& options) {
     return again.contradictions.empty() ? exit_yes : exit_no;
 }
 
-template <int (*run)(const Options&)>
-Command::Action set_up(CLI::App& app) {
-    auto options = std::make_shared<Options>();
-    app.add_option("study", options->study, "Folder of a study")->required()->type_name("STUDY");
-    add_json_option(app, options->json);
-    return [options] { return run(*options); };
-}
+const Command report_command{
+    "report", "Print what a study found, or how knobs fared over several", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<ReportOptions>();
+        app.add_option("studies", options->studies,
+                       "Folder of a study; with several, which knob values won on one and lost on another")
+            ->required()
+            ->type_name("STUDY");
+        add_json_option(app, options->json);
+        return [options] { return print_report(*options); };
+    }};
 
-const Command report_command{"report", "Print what a study found", set_up<print_report>};
-const Command replay_command{"replay", "Judge a study again from its log", set_up<print_replay>};
+const Command replay_command{
+    "replay", "Judge a study again from its log", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<ReplayOptions>();
+        app.add_option("study", options->study, "Folder of a study")->required()->type_name("STUDY");
+        add_json_option(app, options->json);
+        return [options] { return print_replay(*options); };
+    }};
 
 }  // namespace
 }  // namespace headway

@@ -120,10 +120,15 @@ double smallest_sign_flip_p(int values) {
     return values <= most_exact_values ? std::ldexp(1.0, -values) : 1.0 / (random_flips + 1);
 }
 
+double student_quantile(double p, double degrees_of_freedom) {
+    HEADWAY_CHECK(p > 0 && p < 1 && degrees_of_freedom >= 1);
+    return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
+}
+
 Interval t_interval(std::span<const double> values, double confidence) {
     HEADWAY_CHECK(values.size() >= 2 && confidence > 0 && confidence < 1);
-    const boost::math::students_t distribution(static_cast<double>(values.size() - 1));
-    const double half = boost::math::quantile(distribution, 0.5 + confidence / 2) * standard_error(values);
+    const double half =
+        student_quantile(0.5 + confidence / 2, static_cast<double>(values.size() - 1)) * standard_error(values);
     const double center = mean(values);
     return {center, center - half, center + half};
 }

@@ -32,6 +32,8 @@ struct Interval {
     double low = 0;
     double high = 0;
 };
+// The quantile of Student's distribution; p in (0, 1), degrees of freedom at least 1.
+double student_quantile(double p, double degrees_of_freedom);
 // Student's interval of the mean; needs at least two values.
 Interval t_interval(std::span<const double> values, double confidence = 0.95);
 // t_interval of log ratios, as speed-ups.

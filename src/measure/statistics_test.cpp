@@ -28,6 +28,13 @@ TEST(Statistics, Centers) {
     EXPECT_THROW(mean(Values{}), InternalError);
 }
 
+TEST(Statistics, StudentQuantiles) {
+    EXPECT_NEAR(student_quantile(0.975, 1), 12.7062, 1e-4);
+    EXPECT_NEAR(student_quantile(0.975, 10), 2.2281, 1e-4);
+    EXPECT_NEAR(student_quantile(0.025, 10), -2.2281, 1e-4);
+    EXPECT_THROW(student_quantile(0.5, 0), InternalError);
+}
+
 TEST(Statistics, LagOneCorrelation) {
     EXPECT_EQ(lag1_correlation(Values{1, 1, 1}), 0);
     EXPECT_NEAR(lag1_correlation(Values{1, -1, 1, -1}), -0.75, 1e-12);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "tuner/route_text.h"
+
 namespace headway {
 namespace {
 
@@ -25,29 +27,6 @@ struct Parsed {
 };
 
 }  // namespace
-
-// Outside quotes only: a site's name may hold commas and equals signs.
-std::vector<std::pair<std::string, std::string>> route_settings(const std::string& route) {
-    std::vector<std::string> parts(1);
-    bool quoted = false;
-    for (size_t i = 0; i < route.size(); ++i) {
-        if (route[i] == '\\' && quoted && i + 1 < route.size()) {
-            parts.back() += route[i++];
-        } else if (route[i] == '"') {
-            quoted = !quoted;
-        } else if (route[i] == ',' && !quoted) {
-            parts.emplace_back();
-            continue;
-        }
-        parts.back() += route[i];
-    }
-    std::vector<std::pair<std::string, std::string>> settings;
-    for (const std::string& part : parts) {
-        const size_t equals = part.rfind('=');
-        if (equals != std::string::npos) settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    }
-    return settings;
-}
 
 std::vector<KnobEvidence> knob_evidence(const Study& study) {
     std::map<std::pair<std::string, std::string>, KnobEvidence> evidence;

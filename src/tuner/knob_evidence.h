@@ -20,7 +20,4 @@ struct KnobEvidence {
 
 std::vector<KnobEvidence> knob_evidence(const Study& study);
 
-// Settings of a canonical route, knob (with its site) and value.
-std::vector<std::pair<std::string, std::string>> route_settings(const std::string& route);
-
 }  // namespace headway

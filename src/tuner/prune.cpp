@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "tuner/knob_evidence.h"
+#include "tuner/route_text.h"
 
 namespace headway {
 namespace {
@@ -30,14 +29,6 @@ public:
     }
 
 private:
-    static std::string without(const std::string& route, size_t dropped) {
-        std::vector<std::string> kept;
-        const auto settings = route_settings(route);
-        for (size_t i = 0; i < settings.size(); ++i)
-            if (i != dropped) kept.push_back(settings[i].first + "=" + settings[i].second);
-        return join(kept, ",");
-    }
-
     // The search may have met the same engine on a shorter route already.
     std::string shortest_known() const {
         std::string shortest = route_;
@@ -50,7 +41,7 @@ private:
 
     bool drop_one() {
         for (size_t i = 0; i < route_settings(route_).size(); ++i)
-            if (adopt(without(route_, i))) return true;
+            if (adopt(route_without(route_, i))) return true;
         return false;
     }
 

@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "measure/statistics.h"
 #include "tuner/knob_evidence.h"
+#include "tuner/markdown.h"
+#include "tuner/route_text.h"
 
 namespace headway {
 namespace {
@@ -71,13 +73,6 @@ std::string found_as(const Study& study, const Json& result) {
     return result.at("route").get<std::string>();
 }
 
-// A cell of a Markdown table.
-std::string cell(const std::string& text) {
-    std::string out;
-    for (const char c : escaped(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
-    return out;
-}
-
 void write_verdict(std::string& out, const Study& study, const Json& result) {
     const std::string verdict = result.at("verdict").get<std::string>(), why = result.at("why").get<std::string>();
     const Json& facts = result.at("evidence");
@@ -126,8 +121,8 @@ void write_settings(std::string& out, const Study& study, const Json& result) {
         const std::string name = knob.substr(0, knob.find('@'));
         for (const KnobDescription& described : study.knobs(result.at("builder").get<std::string>()))
             if (described.name == name)
-                out += fmt::format("| {} | {} | {} | {} |\n", cell(described.family), cell(knob), cell(value),
-                                   cell(described.values.front()));
+                out += fmt::format("| {} | {} | {} | {} |\n", markdown_cell(described.family), markdown_cell(knob),
+                                   markdown_cell(value), markdown_cell(described.values.front()));
     }
     out += "\n";
 }
@@ -147,7 +142,7 @@ void write_accuracy(std::string& out, const Json& facts) {
         if (!gate.is_object() || !gate.contains("outputs")) continue;
         for (const Json& output : gate.at("outputs"))
             out += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.7g} | {} | {} |\n", data,
-                               cell(output.at("name").get<std::string>()), output.at("max_abs").get<double>(),
+                               markdown_cell(output.at("name").get<std::string>()), output.at("max_abs").get<double>(),
                                output.at("rel_l2").get<double>(), output.at("cosine").get<double>(),
                                output.at("mismatches").get<int64_t>(), output.at("pass").get<bool>() ? "yes" : "no");
     }
@@ -161,7 +156,7 @@ void write_engines(std::string& out, const Study& study) {
     for (size_t i = 0; i < ranked.size() && i < listed_engines; ++i)
         out +=
             fmt::format("| {:.3f}x | {} | {} | `{}` |\n", std::exp(ranked[i].estimate), ranked[i].engine->screen.size(),
-                        cell(ranked[i].engine->builder), cell(ranked[i].engine->route));
+                        markdown_cell(ranked[i].engine->builder), markdown_cell(ranked[i].engine->route));
     out += "\n";
 }
 
@@ -171,7 +166,7 @@ void write_outcomes(std::string& out, const Study& study) {
     const auto reasons = failure_reasons(study);
     if (!reasons.empty()) out += "\n| outcome | reason | trials |\n|---|---|---|\n";
     for (const auto& [key, count] : reasons)
-        out += fmt::format("| {} | {} | {} |\n", key.first, cell(key.second), count);
+        out += fmt::format("| {} | {} | {} |\n", key.first, markdown_cell(key.second), count);
     out += "\n";
 }
 
@@ -195,8 +190,8 @@ void write_knobs(std::string& out, const Study& study) {
         "same engine |\n"
         "|---|---|---|---|---|\n";
     for (const auto& [name, family] : families)
-        out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(name), family.knobs, family.live, family.different,
-                           family.same);
+        out += fmt::format("| {} | {} | {} | {} | {} |\n", markdown_cell(name), family.knobs, family.live,
+                           family.different, family.same);
     out += fmt::format("\nInert for this model, as far as tried: {}.\n\nNever tried: {}.\n\n",
                        inert.empty() ? "none" : escaped(join(inert, ", ")),
                        untouched.empty() ? "nothing" : escaped(join(untouched, ", ")));
