@@ -72,15 +72,21 @@ std::vector<Layer> layers() {
         {"rec", square(480, 40, 480, 1, 1, 1, 3)},
         {"pitch",
          {.ic = 8, .ih = 172, .iw = 264, .oc = 8, .kh = 3, .kw = 39, .top = 1, .left = 19, .bottom = 1, .right = 19}},
-        {"pitch", {.ic = 1, .ih = 1, .iw = 44098, .oc = 1, .kh = 1, .kw = 256, .sw = 2}},
-        {"pitch", {.ic = 1, .ih = 1, .iw = 44100, .oc = 36, .kh = 1, .kw = 256, .sw = 256}},
+        {"pitch", {.ic = 1, .ih = 1, .iw = 44098, .oc = 1, .kh = 1, .kw = 256, .sw = 2}, Layout::plain},
+        {"pitch", {.ic = 1, .ih = 1, .iw = 44100, .oc = 36, .kh = 1, .kw = 256, .sw = 256}, Layout::plain},
         {"pitch",
          {.ic = 32, .ih = 172, .iw = 88, .oc = 1, .kh = 7, .kw = 3, .top = 3, .left = 1, .bottom = 3, .right = 1}},
     };
 }
 
-void run_layer(benchmark::State& state, const Kernel& kernel, const Layer& layer, const Target& target, double peak) {
-    const testing::ConvInstance instance = make_conv(layer.conv, layer.src, Layout::nhwc, testing::Expect::nothing);
+// The layer as seen by kernels that write `dst`: plain images stay plain, others lie as the output does.
+testing::ConvInstance instance_of(const Layer& layer, Layout dst) {
+    return make_conv(layer.conv, layer.src == Layout::plain ? Layout::plain : dst, dst, testing::Expect::nothing);
+}
+
+void run_layer(benchmark::State& state, const Kernel& kernel, const Layer& layer, Layout dst, const Target& target,
+               double peak) {
+    const testing::ConvInstance instance = instance_of(layer, dst);
     testing::KernelInputs inputs;
     for (const Tensor& tensor : instance.src) inputs.src.push_back(&tensor);
     const testing::Bench bench(kernel, instance.problem, target, {}, inputs);
@@ -97,29 +103,30 @@ void run_layer(benchmark::State& state, const Kernel& kernel, const Layer& layer
     state.counters["of_peak"] = gflops / peak;
 }
 
-std::string name_of(const Layer& layer, const Kernel& kernel) {
+std::string name_of(const Layer& layer, Layout dst, const Kernel& kernel) {
     const ConvCase& c = layer.conv;
     const auto x = [](int64_t a, int64_t b) { return std::to_string(a) + "x" + std::to_string(b); };
     return std::string(layer.network) + "/" + x(c.ic, c.oc) + "_k" + x(c.kh, c.kw) + "_s" + x(c.sh, c.sw) + "_at" +
            x(c.ih, c.iw) + (c.group > 1 ? "_g" + std::to_string(c.group) : "") +
-           (layer.src == Layout::plain ? "_plain" : "") + "/" + std::string(kernel.name());
+           (layer.src == Layout::plain ? "_plain" : "") +
+           (dst == Layout::nhwc ? "" : "_" + std::string(to_string(dst))) + "/" + std::string(kernel.name());
 }
 
 void register_all(double peak) {
     static const Target target = Target::native();
     static const Registry<Kernel> kernels = declared<Kernel>();
     for (const Layer& layer : layers())
-        for (const Kernel* kernel : kernels) {
-            if (kernel->fields().isa != target.isa) continue;
-            const testing::ConvInstance instance =
-                make_conv(layer.conv, layer.src, Layout::nhwc, testing::Expect::nothing);
-            if (!kernel->supports(instance.problem, target, {})) continue;
-            benchmark::RegisterBenchmark(
-                name_of(layer, *kernel).c_str(),
-                [kernel, layer, peak](benchmark::State& state) { run_layer(state, *kernel, layer, target, peak); })
-                ->Unit(benchmark::kMicrosecond)
-                ->MinTime(0.05);
-        }
+        for (const Kernel* kernel : kernels)
+            for (Layout dst : {Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
+                if (kernel->fields().isa == Isa::baseline) continue;
+                if (!kernel->supports(instance_of(layer, dst).problem, target, {})) continue;
+                benchmark::RegisterBenchmark(name_of(layer, dst, *kernel).c_str(),
+                                             [kernel, layer, dst, peak](benchmark::State& state) {
+                                                 run_layer(state, *kernel, layer, dst, target, peak);
+                                             })
+                    ->Unit(benchmark::kMicrosecond)
+                    ->MinTime(0.05);
+            }
 }
 
 }  // namespace
