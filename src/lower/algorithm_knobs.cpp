@@ -79,6 +79,7 @@ const Knob<int64_t> gemv_max_rows{{
     .numerics = Numerics::reorders,
     .scope = Scope::site,
     .witness = "matmul_rows",
+    .witness_target = "avx2",
 }};
 
 Verdict winograd_threshold(const Problem& problem, const Route& route, const std::vector<std::string>& origins) {

@@ -17,6 +17,7 @@ const Knob<int64_t> dot_pixels_knob{{
     .values = {512, 64, 128, 256, 1024, 4096},
     .scope = Scope::site,
     .witness = "conv_one_channel",
+    .witness_route = "conv.algorithm=dot",
 }};
 
 class DotConv final : public Prepared {

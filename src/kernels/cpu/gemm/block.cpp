@@ -13,6 +13,7 @@ const Knob<int64_t> gemm_mc_knob{{
     .values = {0, 24, 48, 96, 192, 384},
     .scope = Scope::site,
     .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
 }};
 
 const Knob<int64_t> gemm_nc_knob{{
@@ -22,6 +23,7 @@ const Knob<int64_t> gemm_nc_knob{{
     .values = {0, 16, 32, 64, 128, 256, 1024},
     .scope = Scope::site,
     .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
 }};
 
 const Knob<int64_t> gemm_kc_knob{{
@@ -32,6 +34,7 @@ const Knob<int64_t> gemm_kc_knob{{
     .values = {256, 128, 384, 512, 1024, 1048576},
     .scope = Scope::site,
     .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
 }};
 
 namespace {

@@ -16,6 +16,7 @@ const Knob<std::string_view> weight_format_knob{{
     .numerics = Numerics::reduced,
     .scope = Scope::site,
     .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
 }};
 
 WeightFormat weight_format(const Choices& choices) {
