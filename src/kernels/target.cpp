@@ -153,6 +153,14 @@ bool runs_here(Isa isa) {
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 
+std::string missing_field(const Target& built, const Target& here) {
+    if (built.isa > here.isa) return "isa=" + std::string(to_string(built.isa));
+    if (built.avx512_vnni && !here.avx512_vnni) return "vnni=1";
+    if (built.avx512_bf16 && !here.avx512_bf16) return "bf16=1";
+    if (built.avx512_fp16 && !here.avx512_fp16) return "fp16=1";
+    return "";
+}
+
 Target Target::native() {
     Target target;
     target.isa = widest_isa();

@@ -32,6 +32,9 @@ struct Target {
     int lanes() const { return isa == Isa::avx512 ? 16 : isa == Isa::avx2 ? 8 : 4; }
 };
 
+// The first field of `built` that `here` lacks for running its code, as "bf16=1", or "".
+std::string missing_field(const Target& built, const Target& here);
+
 // Whether code for `isa` can run here.
 bool runs_here(Isa isa);
 

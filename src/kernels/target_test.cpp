@@ -29,6 +29,17 @@ TEST(target, native_is_sane) {
     EXPECT_GE(target.l2_bytes, target.l1_bytes);
 }
 
+TEST(target, what_a_machine_lacks) {
+    const auto missing = [](const char* built, const char* here) {
+        return missing_field(Target::parse(built), Target::parse(here));
+    };
+    EXPECT_EQ(missing("avx512", "avx2"), "isa=avx512");
+    EXPECT_EQ(missing("isa=avx512 bf16=1", "avx512"), "bf16=1");
+    EXPECT_EQ(missing("isa=avx512 vnni=1 bf16=1", "isa=avx512 bf16=1"), "vnni=1");
+    EXPECT_EQ(missing("isa=avx512 bf16=1", "isa=avx512 bf16=1 vnni=1 l2=4096"), "");
+    EXPECT_EQ(missing("baseline", "avx2"), "");
+}
+
 TEST(target, bad_text_is_the_users_fault) {
     for (const char* text : {"avx3", "isa=avx2 l1=0", "isa=avx2 threads=x", "isa=avx2 colour=red", "isa=avx2 l1", ""})
         EXPECT_THROW(Target::parse(text), UserError) << text;

@@ -21,19 +21,10 @@ std::string place(const Plan& plan, size_t index) {
 
 // A file for another machine is refused with the field that differs.
 void check_machine(const Target& target) {
-    if (!runs_here(target.isa))
-        throw UserError("the engine was built for isa=" + std::string(to_string(target.isa)) +
+    const std::string missing = missing_field(target, Target::native());
+    if (!missing.empty())
+        throw UserError("the engine was built for " + missing +
                         ", which this machine does not have: build it again for this machine");
-    const Target here = Target::native();
-    const auto needs = [](bool wanted, bool present, const char* field) {
-        if (wanted && !present)
-            throw UserError(std::string("the engine was built for ") + field +
-                            "=1"
-                            ", which this machine does not have: build it again for this machine");
-    };
-    needs(target.avx512_vnni, here.avx512_vnni, "vnni");
-    needs(target.avx512_bf16, here.avx512_bf16, "bf16");
-    needs(target.avx512_fp16, here.avx512_fp16, "fp16");
 }
 
 // One block for all constants: few pages, and the plan's own copies are let go.
