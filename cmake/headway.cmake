@@ -56,13 +56,15 @@ endfunction()
 function(headway_isa_flags sources)
   set(fast -O3 -ffp-contract=fast)
   set(avx2 -mavx2 -mfma -mf16c)
+  set(avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
+      -Wno-maybe-uninitialized -Wno-uninitialized)  # g++ 12's own intrinsics: GCC bug 105593
   foreach(source ${sources})
     if(source MATCHES "_avx2\\.cpp$")
       set(flags ${fast} ${avx2} -DHEADWAY_ISA=avx2 -DHEADWAY_ISA_AVX2)
     elseif(source MATCHES "_avx512\\.cpp$")
-      set(flags ${fast} ${avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
-          -Wno-maybe-uninitialized -Wno-uninitialized  # g++ 12's own intrinsics: GCC bug 105593
-          -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
+      set(flags ${fast} ${avx2} ${avx512} -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
+    elseif(source MATCHES "_avx512bf16\\.cpp$")
+      set(flags ${fast} ${avx2} ${avx512} -mavx512bf16 -DHEADWAY_ISA=avx512bf16 -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_emulated512\\.cpp$")
       # the 16-lane code on a machine without AVX-512: same source, vectors of two AVX2 halves; linked into tests only
       set(flags ${fast} ${avx2} -Wno-psabi -DHEADWAY_ISA=emulated512 -DHEADWAY_ISA_EMULATED512)

@@ -71,6 +71,8 @@ std::optional<T> held_constant(const Problem& problem, size_t src) {
 
 }  // namespace
 
+std::string_view to_string(ComputeFormat format) { return format == ComputeFormat::bf16 ? "bf16" : "fp32"; }
+
 std::string Problem::text() const {
     std::string line = op;
     if (version != 0) line += ":" + std::to_string(version);
@@ -121,6 +123,8 @@ int Choices::index(const KnobBase& knob) const {
 Verdict Kernel::supports(const Problem& problem, const Target& target, const Choices& choices) const {
     if (std::find(fields_.ops.begin(), fields_.ops.end(), problem.op) == fields_.ops.end())
         return Verdict::no(Reason::operator_not_handled, problem.op);
+    if (fields_.compute == ComputeFormat::bf16 && !target.avx512_bf16)
+        return Verdict::no(Reason::isa, "this target has no bf16 arithmetic (AVX512_BF16)");
     if (target.isa < fields_.isa)
         return Verdict::no(Reason::isa, "target has " + std::string(to_string(target.isa)) + " (needs " +
                                             std::string(to_string(fields_.isa)) + ")");

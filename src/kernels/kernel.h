@@ -99,8 +99,12 @@ struct Work {
     double flops = 0;
     double bytes = 0;
     double efficiency =
-        0.5;  // share of the core's peak this kernel reaches when compute bound, as measured by its bench
+        0.5;  // share of the core's f32 peak this kernel reaches when compute bound, as measured by its bench
 };
+
+// What products are computed in. bf16: both operands rounded to bfloat16 (nearest even), sums in f32.
+enum class ComputeFormat : uint8_t { fp32, bf16 };
+std::string_view to_string(ComputeFormat format);
 
 class Kernel {
 public:
@@ -108,8 +112,9 @@ public:
         std::string name;       // "family.variant.isa", e.g. "conv.winograd4.avx2"
         std::string algorithm;  // the word that knobs use for it, e.g. "winograd4"
         std::string help;
-        std::vector<std::string> ops;  // anchors it may serve
-        Isa isa = Isa::baseline;       // needs at least this
+        std::vector<std::string> ops;                 // anchors it may serve
+        Isa isa = Isa::baseline;                      // needs at least this
+        ComputeFormat compute = ComputeFormat::fp32;  // bf16 needs Target::avx512_bf16 as well
         Numerics numerics =
             Numerics::reorders;  // against the reference; kernels of equal ISA and algorithm agree bit for bit
         std::vector<const KnobBase*> knobs = {};  // read through Choices; part of the step

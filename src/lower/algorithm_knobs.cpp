@@ -41,6 +41,19 @@ const Knob<Word> matmul_algorithm{{
     .witness = "matmul_bias",
 }};
 
+const Knob<Word> compute_format{{
+    .name = "format.compute",
+    .help =
+        "What convolutions and matrix products are computed in. bf16 rounds both operands and sums in f32, wherever a "
+        "kernel and the target (AVX512_BF16) can; it goes before conv.algorithm and matmul.algorithm.",
+    .family = "format",
+    .values = {"fp32", "bf16"},
+    .numerics = Numerics::reduced,
+    .scope = Scope::site,
+    .witness = "conv_chain",
+    .witness_target = "isa=avx512 bf16=1",
+}};
+
 const Knob<Word> kernel_isa{{
     .name = "kernel.isa",
     .help = "Widest instruction set that kernels may use. Narrower vectors can win on short rows and where wide ones "
@@ -105,6 +118,11 @@ std::string forced_algorithm(const std::string& op, const Route& route, const st
     if (op == "ConvTranspose") word = route.get(deconv_algorithm, origins);
     if (op == "MatMul" || op == "Gemm") word = route.get(matmul_algorithm, origins);
     return word == "auto" ? "" : std::string(word);
+}
+
+ComputeFormat wanted_format(const Route& route, const std::vector<std::string>& origins) {
+    return route.get(compute_format, origins) == to_string(ComputeFormat::bf16) ? ComputeFormat::bf16
+                                                                                : ComputeFormat::fp32;
 }
 
 Verdict allowed_isa(Isa isa, const Route& route) {

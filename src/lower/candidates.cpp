@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "lower/algorithm_knobs.h"
 #include "lower/cost.h"
@@ -61,10 +62,22 @@ Choices choices_for(const Kernel& kernel, const Route& route, const std::vector<
     return choices;
 }
 
-// What the route says about a kernel before its own code is asked. Thresholds bind only where nothing is forced.
+// What the route asks for at a site: an algorithm ("" = any), and a format of the products.
+struct Wish {
+    std::string algorithm;
+    ComputeFormat format;
+};
+
+Verdict fulfils(const Kernel& kernel, const Wish& wish) {
+    if (kernel.fields().compute != wish.format)
+        return Verdict::no(Reason::knob, "format.compute=" + std::string(to_string(wish.format)));
+    if (!wish.algorithm.empty() && kernel.fields().algorithm != wish.algorithm)
+        return Verdict::no(Reason::knob, "the route asks for " + wish.algorithm);
+    return Verdict::yes();
+}
+
+// What the route says besides, before the kernel's own code is asked. Thresholds bind only where nothing is forced.
 Verdict allowed(const Kernel& kernel, const LowerSite& site, const Route& route, const std::string& forced) {
-    if (!forced.empty() && kernel.fields().algorithm != forced)
-        return Verdict::no(Reason::knob, "the route asks for " + forced);
     if (Verdict isa = allowed_isa(kernel.fields().isa, route); !isa) return isa;
     return forced.empty() ? above_thresholds(kernel, site.problem, route, site.origins) : Verdict::yes();
 }
@@ -115,32 +128,88 @@ void keep_real_kernels(const LowerSite& site, std::vector<Form>& forms, std::vec
     });
 }
 
+// The kernels that serve a site's operator, asked under one wish after another.
+class Candidates {
+public:
+    Candidates(const LowerSite& site, const Route& route, const Target& target, const Registry<Kernel>& kernels)
+        : site_(site), route_(route), target_(target) {
+        for (const Kernel* kernel : kernels)
+            if (serves(*kernel, site.problem.op)) kernels_.push_back({kernel, Verdict::yes()});
+    }
+
+    bool has(ComputeFormat format) const {
+        return std::ranges::any_of(kernels_,
+                                   [&](const Asked& asked) { return asked.kernel->fields().compute == format; });
+    }
+
+    std::vector<Form> collect(const Wish& wish) {
+        std::vector<Form> forms;
+        for (Asked& asked : kernels_) {
+            Verdict why_not = fulfils(*asked.kernel, wish);
+            if (!why_not) {
+                if (!asked.answered) asked.why_not = std::move(why_not);  // else its own answer tells more
+                continue;
+            }
+            asked.answered = true;
+            why_not = allowed(*asked.kernel, site_, route_, wish.algorithm);
+            std::vector<Form> legal;
+            if (why_not) legal = forms_of(*asked.kernel, site_, route_, target_, why_not);
+            asked.why_not = legal.empty() ? std::move(why_not) : Verdict::yes();
+            std::ranges::move(legal, std::back_inserter(forms));
+        }
+        return forms;
+    }
+
+    // Those without a form, with the reason.
+    std::vector<std::pair<const Kernel*, Verdict>> refused() const {
+        std::vector<std::pair<const Kernel*, Verdict>> list;
+        for (const Asked& asked : kernels_)
+            if (!asked.why_not) list.emplace_back(asked.kernel, asked.why_not);
+        return list;
+    }
+
+private:
+    struct Asked {
+        const Kernel* kernel;
+        Verdict why_not;
+        bool answered = false;
+    };
+    const LowerSite& site_;
+    const Route& route_;
+    const Target& target_;
+    std::vector<Asked> kernels_;
+};
+
 }  // namespace
 
 std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Target& target,
                              const Registry<Kernel>& kernels, std::vector<Decision>& refusals) {
-    const std::string forced = forced_algorithm(site.problem.op, route, site.origins);
-    std::vector<Form> forms;
-    const auto collect = [&](const std::string& algorithm) {
-        for (const Kernel* kernel : kernels) {
-            if (!serves(*kernel, site.problem.op)) continue;
-            Verdict why_not = allowed(*kernel, site, route, algorithm);
-            if (why_not) {
-                std::vector<Form> legal = forms_of(*kernel, site, route, target, why_not);
-                const bool any = !legal.empty();
-                std::ranges::move(legal, std::back_inserter(forms));
-                if (any) continue;
-            }
-            refusals.push_back({"lower", site.origins.front(), std::string(kernel->name()), false, why_not, 0});
-        }
+    Candidates candidates(site, route, target, kernels);
+    const auto refuse = [&](std::string candidate, Verdict why) {
+        refusals.push_back({"lower", site.origins.front(), std::move(candidate), false, std::move(why), 0});
     };
-    collect(forced);
-    if (forms.empty() && !forced.empty()) {
-        // Forcing reaches only sites where the candidate is legal; elsewhere the default choice stands.
-        refusals.push_back({"lower", site.origins.front(), "algorithm " + forced, false,
-                            Verdict::no(Reason::knob, "no kernel of this algorithm is legal here"), 0});
-        collect("");
+    // Wishes reach only sites where a legal kernel fulfils them: the format goes before the algorithm, and what nothing
+    // fulfils is told and dropped.
+    const std::string algorithm = forced_algorithm(site.problem.op, route, site.origins);
+    ComputeFormat format = wanted_format(route, site.origins);
+    if (format == ComputeFormat::bf16 && !candidates.has(format)) format = ComputeFormat::fp32;
+    std::vector<Form> forms = candidates.collect({algorithm, format});
+    if (forms.empty() && format == ComputeFormat::bf16) {
+        if (!algorithm.empty()) forms = candidates.collect({"", format});
+        if (!forms.empty()) {
+            refuse("algorithm " + algorithm,
+                   Verdict::no(Reason::conflict,
+                               "no kernel of this algorithm computes in bf16 here, and format.compute goes first"));
+        } else {
+            refuse("format.compute=bf16", Verdict::no(Reason::knob, "no kernel computes in bf16 here: fp32 stands"));
+            forms = candidates.collect({algorithm, ComputeFormat::fp32});
+        }
     }
+    if (forms.empty() && !algorithm.empty()) {
+        refuse("algorithm " + algorithm, Verdict::no(Reason::knob, "no kernel of this algorithm is legal here"));
+        forms = candidates.collect({"", ComputeFormat::fp32});
+    }
+    for (const auto& [kernel, why] : candidates.refused()) refuse(std::string(kernel->name()), why);
     keep_real_kernels(site, forms, refusals);
     std::ranges::stable_sort(forms, {}, &Form::us);
     return forms;

@@ -176,6 +176,16 @@ TEST(Engine, RefusesWhatThisMachineOrVersionCannotRun) {
     plan.steps[1].kernel = "test.wide";
     EXPECT_EQ(refusal(plan),
               "step 1 (test.scale#1): kernel test.wide cannot run it: isa: target has baseline (needs avx512)");
+    plan.steps[1].kernel = "test.bf16";
+    EXPECT_EQ(refusal(plan),
+              "step 1 (test.scale#1): kernel test.bf16 cannot run it: isa: this target has no bf16 arithmetic "
+              "(AVX512_BF16)");
+    if (!Target::native().avx512_bf16) {
+        EXPECT_EQ(refusal(plan, "isa=baseline bf16=1"),
+                  "the engine was built for bf16=1, which this machine does not have: build it again for this machine");
+    }
+    EXPECT_EQ(refusal(plan, "isa=baseline fp16=1"),
+              "the engine was built for fp16=1, which this machine does not have: build it again for this machine");
     plan.steps[1].kernel = "test.lost";
     EXPECT_EQ(refusal(plan), "step 1 (test.scale#1) needs kernel test.lost, which this version does not have");
 }

@@ -117,7 +117,12 @@ inline const Registry<Kernel>& kernels() {
         fields.isa = Isa::avx512;
         return fields;
     }());
-    static const Registry<Kernel> registry({&add, &scale, &spy, &sum, &wide});
+    static const Kernel bf16([] {
+        auto fields = kernel_fields("test.bf16", nullptr);
+        fields.compute = ComputeFormat::bf16;
+        return fields;
+    }());
+    static const Registry<Kernel> registry({&add, &bf16, &scale, &spy, &sum, &wide});
     return registry;
 }
 

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/checked.h"
 #include "kernels/cpu/conv/geometry.h"
 #include "kernels/cpu/conv/windows.h"
 #include "kernels/cpu/gemm/block.h"
 #include "kernels/cpu/gemm/epilogue.h"
+#include "kernels/cpu/gemm/rounded_rows.h"
 
 namespace headway {
 namespace {
 
 enum class WindowForm { gemm1x1, indirect, im2col, rows };
 
-std::unique_ptr<Windows> make_windows(WindowForm form, const Problem& problem, const ConvGeometry& geometry) {
-    if (form == WindowForm::im2col) return column_windows(geometry);
+// Where rows are rounded, that is the copy of im2col.
+std::unique_ptr<Windows> make_windows(WindowForm form, bool rounded, const Problem& problem,
+                                      const ConvGeometry& geometry) {
+    if (form == WindowForm::im2col && !rounded) return column_windows(geometry);
     if (form == WindowForm::rows) return row_windows(geometry, !has_nhwc_bytes(*problem.src[0]));
     return tap_windows(geometry);
 }
@@ -57,18 +61,20 @@ public:
              const Choices& choices)
         : g_(conv_geometry(problem)),
           micro_(micro),
-          format_(weight_format(choices)),
+          format_(weight_format(micro, choices)),
           panels_(micro, g_.k(), g_.group_oc()),
-          windows_(make_windows(form, problem, g_)),
+          windows_(make_windows(form, micro.computes_in_bf16(), problem, g_)),
           epilogue_(problem, Epilogue::View::pixels, isa) {
-        const Blocking blocking = choose_blocking(g_.pixels(), g_.oc, g_.k(), micro, target, choices);
+        const Blocking blocking = choose_blocking(g_.pixels(), g_.oc, panels_.k(), micro, target, choices);
         kc_ = blocking.kc;
         blocks_ = windows_->blocks(blocking.rows);
         units_ = column_units(panels_, g_.group, blocking.columns);
         int64_t most = 0;
         for (const PixelBlock& block : blocks_) most = std::max(most, block.count);
         pointer_bytes_ = round_up(most * windows_->segments() * static_cast<int64_t>(sizeof(float*)), 64);
-        scratch_bytes_ = pointer_bytes_ + windows_->scratch_floats(blocks_) * static_cast<int64_t>(sizeof(float));
+        const int64_t window_bytes = windows_->scratch_floats(blocks_) * static_cast<int64_t>(sizeof(float));
+        rounded_at_ = pointer_bytes_ + round_up(window_bytes, 64);
+        scratch_bytes_ = rounded_at_ + (micro.computes_in_bf16() ? rounded_bytes(most, g_.k()) : 0);
     }
 
     int64_t tiles(int) const override { return static_cast<int64_t>(blocks_.size() * units_.size()); }
@@ -88,12 +94,18 @@ private:
                        reinterpret_cast<float*>(args.scratch + pointer_bytes_));
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         const int64_t matrix_bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : 4);
+        RowPointers rows{};
+        int64_t rounded_group = -1;
         for (const ColumnUnit::Part& part : unit.parts) {
             const PackedMatrix weights{
                 &micro_, &panels_, format_, args.packed[0] + part.group * matrix_bytes,
                 reinterpret_cast<const float*>(args.packed[1]) + part.group * panels_.init_size()};
-            const RowPointers rows{pointers, block.count, windows_->segments(), windows_->run(),
-                                   part.group * windows_->group_step()};
+            const RowPointers found{pointers, block.count, windows_->segments(), windows_->run(),
+                                    part.group * windows_->group_step()};
+            if (!micro_.computes_in_bf16())
+                rows = found;
+            else if (std::exchange(rounded_group, part.group) != part.group)
+                rows = round_rows(micro_, found, block.count, args.scratch + rounded_at_);
             multiply_block(weights, rows, block.count, part.block.panel_begin, part.block.panel_end, kc_,
                            dst + block.pixel * g_.oc + part.group * panels_.n(), g_.oc);
         }
@@ -109,7 +121,7 @@ private:
     int64_t kc_ = 0;
     std::vector<PixelBlock> blocks_;
     std::vector<ColumnUnit> units_;
-    int64_t pointer_bytes_ = 0, scratch_bytes_ = 0;
+    int64_t pointer_bytes_ = 0, rounded_at_ = 0, scratch_bytes_ = 0;
 };
 
 std::vector<Tensor> pack(const GemmMicro& micro, const Problem& problem, const Choices& choices,
@@ -119,7 +131,7 @@ std::vector<Tensor> pack(const GemmMicro& micro, const Problem& problem, const C
     const std::vector<int64_t> order = window_order(g);
     const float* weights = constants[1]->data<float>().data();
     const float* bias = g.has_bias ? constants[2]->data<float>().data() : nullptr;
-    Tensor packed = packed_storage(panels, g.group, weight_format(choices));
+    Tensor packed = packed_storage(panels, g.group, weight_format(micro, choices));
     Tensor init(ElementType::f32, Shape{g.group * panels.init_size()});
     for (int64_t group = 0; group < g.group; ++group) {
         pack_into(packed, panels, group, weights + group * g.group_oc() * g.k(), order, g.k(), 1.0F);
@@ -160,6 +172,13 @@ Verdict supports_rows(const Problem& problem) {
     return Epilogue::supports(problem, Epilogue::View::pixels);
 }
 
+Verdict supports_bf16(const Problem& problem) {
+    const ConvGeometry g = conv_geometry(problem);
+    if (g.group > 1 && g.group_ic() == 1)
+        return Verdict::no(Reason::attribute, std::to_string(g.group) + " groups of one channel (bf16 needs more)");
+    return Verdict::yes();
+}
+
 // `efficiency`: measured by bench/kernels on layers with enough columns to fill the tiles.
 Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choices, double efficiency) {
     const ConvGeometry g = conv_geometry(problem);
@@ -169,8 +188,9 @@ Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choi
     // A single vector has too few independent sums; a short k leaves the start and end of a tile visible.
     const double narrow = panels.padded_n() <= micro.lanes ? 0.7 : 1.0;
     const double k = static_cast<double>(g.k());
-    return {conv_flops(g) * waste, conv_bytes(problem, g, weight_format(choices) == WeightFormat::bf16 ? 2 : 4),
-            efficiency * narrow * k / (k + 8)};
+    const double weight_bytes = weight_format(micro, choices) == WeightFormat::f32 ? 4 : 2;
+    const double speed = micro.computes_in_bf16() ? bf16_speed : 1;
+    return {conv_flops(g) * waste, conv_bytes(problem, g, weight_bytes), speed * efficiency * narrow * k / (k + 8)};
 }
 
 struct FormFields {
@@ -189,8 +209,16 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
     fields.help = form.help;
     fields.ops = {"Conv"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &weight_format_knob};
-    fields.supports = [form](const Problem& problem, const Target&, const Choices&) { return form.supports(problem); };
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob};
+    const bool bf16 = micro.computes_in_bf16();
+    if (bf16)
+        fields.compute = ComputeFormat::bf16;
+    else
+        fields.knobs.push_back(&weight_format_knob);
+    fields.supports = [form, bf16](const Problem& problem, const Target&, const Choices&) {
+        const Verdict verdict = form.supports(problem);
+        return verdict && bf16 ? supports_bf16(problem) : verdict;
+    };
     fields.work = [form, &micro](const Problem& problem, const Target&, const Choices& choices) {
         return work_of(micro, problem, choices, form.efficiency);
     };
@@ -244,6 +272,9 @@ const Kernel im2col_avx512{im2col_conv(Isa::avx512, "avx512", gemm_micro(Isa::av
 const Kernel rows_baseline{rows_conv(Isa::baseline, "baseline", gemm_micro(Isa::baseline))};
 const Kernel rows_avx2{rows_conv(Isa::avx2, "avx2", gemm_micro(Isa::avx2))};
 const Kernel rows_avx512{rows_conv(Isa::avx512, "avx512", gemm_micro(Isa::avx512))};
+const Kernel gemm1x1_bf16{gemm1x1_conv(Isa::avx512, "avx512bf16", avx512bf16::bf16_gemm_micro)};
+const Kernel im2col_bf16{im2col_conv(Isa::avx512, "avx512bf16", avx512bf16::bf16_gemm_micro)};
+const Kernel rows_bf16{rows_conv(Isa::avx512, "avx512bf16", avx512bf16::bf16_gemm_micro)};
 
 }  // namespace
 }  // namespace headway

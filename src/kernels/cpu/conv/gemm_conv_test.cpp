@@ -16,6 +16,9 @@ const Kernel gemm1x1_emulated512{gemm1x1_conv(Isa::avx2, "emulated512", emulated
 const Kernel indirect_emulated512{indirect_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 const Kernel im2col_emulated512{im2col_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 const Kernel rows_emulated512{rows_conv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
+const Kernel gemm1x1_emulated_bf16{gemm1x1_conv(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
+const Kernel im2col_emulated_bf16{im2col_conv(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
+const Kernel rows_emulated_bf16{rows_conv(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
 const Kernel dot_emulated512{dot_conv(Isa::avx2, "emulated512", emulated512::dot_micro)};
 
 constexpr double f32_tolerance = 2e-6;
@@ -27,7 +30,8 @@ void check_all(std::string_view family_variant, Layout src, bool may_refuse, con
         int checked = 0;
         for (const ConvCase& conv : testing::odd_conv_cases()) {
             const std::string complaint = check_conv(*kernel, conv, src, Layout::nhwc, choices, tolerance);
-            if (may_refuse && complaint.starts_with("refused")) continue;
+            const bool bf16 = kernel->fields().compute == ComputeFormat::bf16;  // refuses depthwise
+            if ((may_refuse || bf16) && complaint.starts_with("refused")) continue;
             EXPECT_EQ(complaint, "");
             ++checked;
         }
@@ -54,6 +58,7 @@ TEST(gemm_conv, small_blocks) {
     choices.set("gemm.nc", "16");
     choices.set("gemm.kc", "128");
     check_all("conv.indirect", Layout::nhwc, false, choices);
+    check_all("conv.im2col", Layout::nhwc, false, choices);
     check_all("conv.rows", Layout::nhwc, true, choices);
 }
 
@@ -63,6 +68,8 @@ TEST(gemm_conv, refusals_name_what_decides) {
               "refused: attribute: kernel 3x3 (needs 1x1)");
     EXPECT_EQ(check_conv(kernel, {.kh = 1, .kw = 1}, Layout::plain, Layout::nhwc, {}, 0),
               "refused: layout: plain to nhwc (needs nhwc)");
+    EXPECT_EQ(check_conv(im2col_emulated_bf16, {.ic = 8, .oc = 8, .group = 8}, Layout::nhwc, Layout::nhwc, {}, 0),
+              "refused: attribute: 8 groups of one channel (bf16 needs more)");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ const Knob<int64_t> gemm_nc_knob{{
 const Knob<int64_t> gemm_kc_knob{{
     .name = "gemm.kc",
     .help = "Products per sum before the next rows are taken, so that this part of the weights stays in the "
-            "first-level cache.",
+            "first-level cache; pairs of products where they are computed in bf16.",
     .family = "kernel",
     .values = {256, 128, 384, 512, 1024, 1048576},
     .scope = Scope::site,
@@ -54,7 +54,9 @@ KBlock k_block_at(const RowPointers& a, int64_t kc, int64_t k) {
 void multiply_panel(const PackedMatrix& b, const RowPointers& a, int64_t rows, size_t index, const KBlock& block,
                     float* c, int64_t c_step) {
     const Panel& panel = b.panels->list()[index];
-    const auto& functions = b.format == WeightFormat::bf16 ? b.micro->bf16 : b.micro->f32;
+    const auto& functions = b.format == WeightFormat::bf16_pairs ? b.micro->bf16_pairs
+                            : b.format == WeightFormat::bf16     ? b.micro->bf16
+                                                                 : b.micro->f32;
     const size_t element = b.format == WeightFormat::bf16 ? sizeof(uint16_t) : sizeof(float);
     // Tiles of nearly equal height: one that is much lower than the others would waste the multiply-add units.
     const int64_t tiles = ceil_div(rows, b.micro->rows[panel.vectors]);

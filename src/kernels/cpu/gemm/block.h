@@ -9,7 +9,7 @@ namespace headway {
 
 // Row pointers of a block of A: pointers[s * step + row] leads to `run` consecutive values of segment s.
 struct RowPointers {
-    const float* const* pointers;
+    const float* const* pointers;  // or pointers to words of WeightFormat::bf16_pairs, and every number counts words
     int64_t step;
     int64_t segments;
     int64_t run;

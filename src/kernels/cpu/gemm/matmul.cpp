@@ -7,6 +7,7 @@
 #include "kernels/cpu/gemm/block.h"
 #include "kernels/cpu/gemm/epilogue.h"
 #include "kernels/cpu/gemm/product.h"
+#include "kernels/cpu/gemm/rounded_rows.h"
 
 namespace headway {
 namespace {
@@ -19,17 +20,18 @@ public:
                    const Choices& choices)
         : g_(product_geometry(problem)),
           micro_(micro),
-          format_(g_.constant_b ? weight_format(choices) : WeightFormat::f32),
+          format_(g_.constant_b ? weight_format(micro, choices) : WeightFormat::f32),
           panels_(micro, g_.k, g_.n, shape),
           epilogue_(with_addend_in_epilogue(problem, g_), Epilogue::View::last_dim, isa),
           operands_(problem.operands.size()),
-          blocking_(choose_blocking(g_.m, g_.n, g_.k, micro, target, choices)),
+          blocking_(choose_blocking(g_.m, g_.n, panels_.k(), micro, target, choices)),
           columns_(column_blocks(panels_, blocking_.columns)),
           zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
         row_blocks_ = g_.m == 0 ? 0 : ceil_div(g_.m, blocking_.rows);
         packs_in_tile_ = !g_.constant_b && row_blocks_ <= 1 && columns_.size() <= 1;
         pointer_bytes_ = round_up(blocking_.rows * static_cast<int64_t>(sizeof(float*)), 64);
         turned_bytes_ = g_.a_k_step == 1 ? 0 : round_up(blocking_.rows * g_.k * float_bytes, 64);
+        rounded_bytes_ = micro.computes_in_bf16() ? rounded_bytes(blocking_.rows, g_.k) : 0;
     }
 
     int phases() const override { return g_.constant_b || packs_in_tile_ ? 1 : 2; }
@@ -41,7 +43,7 @@ public:
         return phases() == 1 ? 0 : checked_mul(g_.b_count, panels_.size() * float_bytes, "packed operand");
     }
     int64_t scratch_bytes() const override {
-        return pointer_bytes_ + turned_bytes_ + (packs_in_tile_ ? panels_.size() * float_bytes : 0);
+        return pointer_bytes_ + turned_bytes_ + rounded_bytes_ + (packs_in_tile_ ? panels_.size() * float_bytes : 0);
     }
 
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
@@ -79,8 +81,10 @@ private:
                       reinterpret_cast<float*>(args.scratch + pointer_bytes_));
         const PackedMatrix b{&micro_, &panels_, format_, packed_matrix(args, item.b_index, columns), init(args)};
         float* dst = reinterpret_cast<float*>(args.dst[0]);
-        multiply_block(b, {pointers, rows, 1, g_.k}, rows, columns.panel_begin, columns.panel_end, blocking_.kc,
-                       dst + item.c + row * g_.n, g_.n);
+        RowPointers a{pointers, rows, 1, g_.k};
+        if (micro_.computes_in_bf16()) a = round_rows(micro_, a, rows, args.scratch + pointer_bytes_ + turned_bytes_);
+        multiply_block(b, a, rows, columns.panel_begin, columns.panel_end, blocking_.kc, dst + item.c + row * g_.n,
+                       g_.n);
         finish(args, dst, item.c / std::max<int64_t>(1, g_.n) + row, rows, columns);
     }
 
@@ -128,7 +132,7 @@ private:
     Blocking blocking_;
     std::vector<ColumnBlock> columns_;
     std::vector<float> zeros_;
-    int64_t row_blocks_ = 0, pointer_bytes_ = 0, turned_bytes_ = 0;
+    int64_t row_blocks_ = 0, pointer_bytes_ = 0, turned_bytes_ = 0, rounded_bytes_ = 0;
     bool packs_in_tile_ = false;
 };
 
@@ -140,7 +144,7 @@ std::vector<Tensor> pack(const GemmMicro& micro, Panels::Shape shape, const Prob
     if (g.constant_b) {
         std::vector<int64_t> offsets;
         for (int64_t k = 0; k < g.k; ++k) offsets.push_back(k * g.b_k_step);
-        blobs.push_back(packed_storage(panels, g.b_count, weight_format(choices)));
+        blobs.push_back(packed_storage(panels, g.b_count, weight_format(micro, choices)));
         for (int64_t i = 0; i < g.b_count; ++i)
             pack_into(blobs[0], panels, i, constants[1]->data<float>().data() + i * g.k * g.n, offsets, g.b_n_step,
                       g.alpha);
@@ -161,7 +165,7 @@ Work work_of(const GemmMicro& micro, Panels::Shape shape, const Problem& problem
     const Panels panels(micro, g.k, g.n, shape);
     const double rows = static_cast<double>(g.rows()), k = static_cast<double>(g.k),
                  n = static_cast<double>(panels.padded_n());
-    const double weight_bytes = g.constant_b && weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
+    const double weight_bytes = g.constant_b && weight_format(micro, choices) != WeightFormat::f32 ? 2 : 4;
     Work work{2 * rows * k * n, static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()), 0};
     const double matrices = static_cast<double>(g.b_count) * k * n;
     work.bytes += matrices * weight_bytes * (g.constant_b ? 1 : 3);  // packing reads and writes it once more
@@ -169,7 +173,8 @@ Work work_of(const GemmMicro& micro, Panels::Shape shape, const Problem& problem
     // Independent sums of a register tile against those that hide the latency of a multiply-add, measured.
     const int vectors = shape == Panels::Shape::few_rows ? GemmMicro::max_vectors : 2;
     const double sums = static_cast<double>(std::min<int64_t>(g.m, micro.rows[vectors]) * vectors);
-    work.efficiency = 0.92 * std::min(1.0, sums / 8) * k / (k + 8);
+    const double speed = micro.computes_in_bf16() ? bf16_speed : 1;
+    work.efficiency = speed * 0.92 * std::min(1.0, sums / 8) * k / (k + 8);
     return work;
 }
 
@@ -181,10 +186,18 @@ Kernel::Fields fields_of(const char* name, const char* algorithm, const char* he
     fields.help = help;
     fields.ops = {"MatMul", "Gemm"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &weight_format_knob};
-    fields.supports = [](const Problem& problem, const Target&, const Choices&) {
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob};
+    const bool bf16 = micro.computes_in_bf16();
+    if (bf16)
+        fields.compute = ComputeFormat::bf16;
+    else
+        fields.knobs.push_back(&weight_format_knob);
+    fields.supports = [bf16](const Problem& problem, const Target&, const Choices&) {
         ProductGeometry geometry;
-        return read_product(problem, geometry);
+        const Verdict verdict = read_product(problem, geometry);
+        if (verdict && bf16 && !geometry.constant_b)
+            return Verdict::no(Reason::needs_constant, "the right operand is computed at run time (bf16 packs it)");
+        return verdict;
     };
     fields.work = [shape, &micro](const Problem& problem, const Target&, const Choices& choices) {
         return work_of(micro, shape, problem, choices);
@@ -218,6 +231,8 @@ const Kernel gemm_avx512{gemm_matmul(Isa::avx512, "avx512", gemm_micro(Isa::avx5
 const Kernel gemv_baseline{gemv_matmul(Isa::baseline, "baseline", gemm_micro(Isa::baseline))};
 const Kernel gemv_avx2{gemv_matmul(Isa::avx2, "avx2", gemm_micro(Isa::avx2))};
 const Kernel gemv_avx512{gemv_matmul(Isa::avx512, "avx512", gemm_micro(Isa::avx512))};
+const Kernel gemm_bf16{gemm_matmul(Isa::avx512, "avx512bf16", avx512bf16::bf16_gemm_micro)};
+const Kernel gemv_bf16{gemv_matmul(Isa::avx512, "avx512bf16", avx512bf16::bf16_gemm_micro)};
 
 }  // namespace
 }  // namespace headway

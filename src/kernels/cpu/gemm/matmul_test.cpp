@@ -69,7 +69,7 @@ Shape output_shape(const Case& c) {
     return Shape(dims);
 }
 
-Built build(const Case& c) {
+Built build(const Case& c, ComputeFormat format) {
     Built built;
     built.src = {random_tensor(c.a, 1), random_tensor(c.b, 2)};
     if (!c.c.empty()) built.src.push_back(random_tensor(c.c[0], 3));
@@ -102,8 +102,9 @@ Built build(const Case& c) {
         const int64_t b0 = broadcast_batch(c.b, out, batch, out_matrix, 2) * k * n;
         double value = 0, scale = 0;
         for (int64_t i = 0; i < k; ++i) {
-            const double product = built.src[0].at(a0 + (c.turn_a ? i * m + row : row * k + i)) *
-                                   built.src[1].at(b0 + (c.turn_b ? column * k + i : i * n + column));
+            const double a = built.src[0].at(a0 + (c.turn_a ? i * m + row : row * k + i));
+            const double b = built.src[1].at(b0 + (c.turn_b ? column * k + i : i * n + column));
+            const double product = testing::operand(a, format) * testing::operand(b, format);
             value += product, scale += std::abs(product);
         }
         value *= c.alpha, scale *= std::abs(c.alpha);
@@ -125,11 +126,8 @@ Built build(const Case& c) {
 }
 
 std::string check(const Kernel& kernel, const Case& c, const Choices& choices, double tolerance) {
-    const Built built = build(c);
-    Target target;
-    target.isa = kernel.fields().isa;
-    target.threads = 2;
-    target.onednn = Target::native().onednn;
+    const Built built = build(c, kernel.fields().compute);
+    const Target target = testing::target_of(kernel);
     const Verdict verdict = kernel.supports(built.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
     testing::KernelInputs inputs;
@@ -178,10 +176,16 @@ std::vector<Case> cases() {
 
 const Kernel gemm_emulated512{gemm_matmul(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 const Kernel gemv_emulated512{gemv_matmul(Isa::avx2, "emulated512", emulated512::gemm_micro)};
+const Kernel gemm_emulated_bf16{gemm_matmul(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
+const Kernel gemv_emulated_bf16{gemv_matmul(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
 
 void check_all(std::string_view family_variant, const Choices& choices, double tolerance) {
     for (const Kernel* kernel : testing::kernels_of(family_variant))
-        for (const Case& c : cases()) EXPECT_EQ(check(*kernel, c, choices, tolerance), "");
+        for (const Case& c : cases())
+            EXPECT_EQ(check(*kernel, c, choices, tolerance),
+                      kernel->fields().compute == ComputeFormat::fp32 || c.constant_b
+                          ? ""
+                          : "refused: needs constant: the right operand is computed at run time (bf16 packs it)");
 }
 
 TEST(matmul, gemm) { check_all("matmul.gemm", {}, 2e-6); }

@@ -9,6 +9,9 @@ namespace {
 
 HEADWAY_INLINE vf load_weights(const float* p) { return load(p); }
 HEADWAY_INLINE vf load_weights(const uint16_t* p) { return load_bf16(p); }
+// micro_bf16_kernel.h overloads these for vectors of pairs.
+HEADWAY_INLINE void spread(const float* a, vf& x) { x = broadcast(*a); }
+HEADWAY_INLINE vf add_products(vf x, vf weights, vf sums) { return fma(x, weights, sums); }
 
 template <int vectors, int rows>
 HEADWAY_INLINE void start(const GemmTile& tile, vf (&sums)[rows][vectors]) {
@@ -55,15 +58,15 @@ void gemm_tile(const GemmTile& tile) {
         pointers += tile.segment_step;
 #pragma GCC unroll 2
         for (int64_t k = 0; k < tile.run; ++k) {
-            vf weights[vectors];
+            decltype(load_weights(b)) weights[vectors], x;
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; ++v) weights[v] = load_weights(b + v * lanes);
             b += vectors * lanes;
 #pragma GCC unroll 16
             for (int r = 0; r < rows; ++r) {
-                const vf x = broadcast(a[r][k]);
+                spread(a[r] + k, x);
 #pragma GCC unroll 4
-                for (int v = 0; v < vectors; ++v) sums[r][v] = fma(x, weights[v], sums[r][v]);
+                for (int v = 0; v < vectors; ++v) sums[r][v] = add_products(x, weights[v], sums[r][v]);
             }
         }
     }
@@ -80,13 +83,19 @@ constexpr void fill(GemmTileFunction (&line)[GemmMicro::most_rows + 1]) {
 }
 
 template <int one, int two, int three, int four>
-constexpr GemmMicro make_gemm_micro() {
+constexpr GemmMicro empty_gemm_micro() {
     GemmMicro micro{};
     micro.lanes = lanes;
     micro.rows[1] = one;
     micro.rows[2] = two;
     micro.rows[3] = three;
     micro.rows[4] = four;
+    return micro;
+}
+
+template <int one, int two, int three, int four>
+constexpr GemmMicro make_gemm_micro() {
+    GemmMicro micro = empty_gemm_micro<one, two, three, four>();
     fill<1, one, float>(micro.f32[1]);
     fill<2, two, float>(micro.f32[2]);
     fill<3, three, float>(micro.f32[3]);

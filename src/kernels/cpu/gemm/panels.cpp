@@ -23,6 +23,10 @@ WeightFormat weight_format(const Choices& choices) {
     return choices.get(weight_format_knob) == "bf16" ? WeightFormat::bf16 : WeightFormat::f32;
 }
 
+WeightFormat weight_format(const GemmMicro& micro, const Choices& choices) {
+    return micro.computes_in_bf16() ? WeightFormat::bf16_pairs : weight_format(choices);
+}
+
 namespace {
 
 // Panel widths in vectors that cover `vectors`: pairs, and a triple at the end when the count is odd, since a single
@@ -46,7 +50,8 @@ void store_as(float value, uint16_t& dst) { dst = float_to_bf16(value); }
 
 }  // namespace
 
-Panels::Panels(const GemmMicro& micro, int64_t k, int64_t n, Shape shape) : k_(k), n_(n), lanes_(micro.lanes) {
+Panels::Panels(const GemmMicro& micro, int64_t k, int64_t n, Shape shape)
+    : pairs_(micro.computes_in_bf16()), k_(pairs_ ? ceil_div(k, 2) : k), n_(n), lanes_(micro.lanes) {
     const int64_t vectors = ceil_div(n, lanes_);
     int64_t column = 0;
     constexpr int64_t alignment = 32;  // elements: panels begin on a cache line in either format
@@ -55,7 +60,7 @@ Panels::Panels(const GemmMicro& micro, int64_t k, int64_t n, Shape shape) : k_(k
         const int last = static_cast<int>(columns - int64_t{width - 1} * lanes_);
         list_.push_back({column, columns, width, last, size_});
         column += columns;
-        size_ = round_up(size_ + k * width * lanes_, alignment);
+        size_ = round_up(size_ + k_ * width * lanes_, alignment);
     }
     padded_n_ = vectors * lanes_;
 }
@@ -86,6 +91,22 @@ void Panels::pack(const float* source, std::span<const int64_t> k_offsets, int64
     pack_as(source, k_offsets, n_step, scale, dst);
 }
 
+void Panels::pack_pairs(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale,
+                        uint16_t* dst) const {
+    const int64_t rows = static_cast<int64_t>(k_offsets.size());
+    HEADWAY_CHECK(pairs_ && ceil_div(rows, 2) == k_);
+    for (const Panel& panel : list_) {
+        const int64_t width = int64_t{panel.vectors} * lanes_;
+        uint16_t* out = dst + 2 * panel.b_offset;
+        std::fill_n(out, 2 * k_ * width, uint16_t{0});
+        for (int64_t k = 0; k < rows; ++k) {
+            const float* in = source + k_offsets[static_cast<size_t>(k)] + panel.column * n_step;
+            uint16_t* row = out + k / 2 * 2 * width + k % 2;
+            for (int64_t n = 0; n < panel.columns; ++n) row[2 * n] = float_to_bf16(in[n * n_step] * scale);
+        }
+    }
+}
+
 void Panels::pack_panel(size_t index, const float* source, int64_t k_step, int64_t n_step, float scale,
                         float* dst) const {
     const Panel& panel = list_[index];
@@ -103,15 +124,18 @@ void Panels::pack_init(const float* bias, float scale, float* dst) const {
 }
 
 Tensor packed_storage(const Panels& panels, int64_t count, WeightFormat format) {
-    return Tensor(format == WeightFormat::bf16 ? ElementType::bf16 : ElementType::f32,
-                  Shape{checked_mul(count, panels.size(), "packed weights")});
+    const int64_t elements = checked_mul(panels.pairs() ? 2 : 1, panels.size(), "packed weights");
+    return Tensor(format == WeightFormat::f32 ? ElementType::f32 : ElementType::bf16,
+                  Shape{checked_mul(count, elements, "packed weights")});
 }
 
 void pack_into(Tensor& storage, const Panels& panels, int64_t index, const float* source,
                std::span<const int64_t> k_offsets, int64_t n_step, float scale) {
     std::byte* base = storage.mutable_bytes().data();
     const int64_t at = index * panels.size();
-    if (storage.type() == ElementType::bf16)
+    if (panels.pairs())
+        panels.pack_pairs(source, k_offsets, n_step, scale, reinterpret_cast<uint16_t*>(base) + 2 * at);
+    else if (storage.type() == ElementType::bf16)
         panels.pack(source, k_offsets, n_step, scale, reinterpret_cast<uint16_t*>(base) + at);
     else
         panels.pack(source, k_offsets, n_step, scale, reinterpret_cast<float*>(base) + at);

@@ -13,11 +13,11 @@
 
 namespace headway {
 
-enum class WeightFormat : uint8_t { f32, bf16 };
-
 // Knob format.weights: how packed weights are stored.
 extern const Knob<std::string_view> weight_format_knob;
 WeightFormat weight_format(const Choices& choices);
+// What the tiles of `micro` read: bf16_pairs when they compute in bf16, else as the knob says.
+WeightFormat weight_format(const GemmMicro& micro, const Choices& choices);
 
 struct Panel {
     int64_t column;    // first column
@@ -27,6 +27,8 @@ struct Panel {
     int64_t b_offset;  // elements from the start of the packed B
 };
 
+// For tiles that compute in bf16, k and every offset count pairs of rows from the constructor on; a missing row of the
+// last pair is zero.
 class Panels {
 public:
     // Panels of a k x n matrix. `widest`: wider panels stream better when there are only one or two rows of A.
@@ -35,6 +37,7 @@ public:
 
     std::span<const Panel> list() const { return list_; }
     int64_t k() const { return k_; }
+    bool pairs() const { return pairs_; }
     int64_t n() const { return n_; }
     int lanes() const { return lanes_; }
     int64_t size() const { return size_; }           // elements of one packed matrix
@@ -49,6 +52,8 @@ public:
     void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale, float* dst) const;
     void pack(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale,
               uint16_t* dst) const;
+    void pack_pairs(const float* source, std::span<const int64_t> k_offsets, int64_t n_step, float scale,
+                    uint16_t* dst) const;
     // One panel of the f32 form only, for matrices that are packed at run time by several threads.
     void pack_panel(size_t panel, const float* source, int64_t k_step, int64_t n_step, float scale, float* dst) const;
     // n biases (nullptr = zeros) into init_size() floats.
@@ -60,11 +65,12 @@ private:
                  Element* dst) const;
 
     std::vector<Panel> list_;
+    bool pairs_ = false;
     int64_t k_ = 0, n_ = 0, size_ = 0, padded_n_ = 0;
     int lanes_ = 1;
 };
 
-// A tensor for `count` packed matrices of `panels` in a format.
+// A tensor for `count` packed matrices of `panels` in a format, which for panels of pairs is bf16_pairs.
 Tensor packed_storage(const Panels& panels, int64_t count, WeightFormat format);
 // Packs one matrix at position `index` of such a tensor.
 void pack_into(Tensor& storage, const Panels& panels, int64_t index, const float* source,

@@ -32,7 +32,9 @@ struct ConvInstance {
 };
 
 enum class Expect { values, nothing };  // expected values of a large layer take long
-ConvInstance make_conv(const ConvCase& conv, Layout src, Layout dst, Expect expect = Expect::values);
+// What is expected of a kernel that computes in `format`.
+ConvInstance make_conv(const ConvCase& conv, Layout src, Layout dst, Expect expect = Expect::values,
+                       ComputeFormat format = ComputeFormat::fp32);
 
 // Runs the kernel over the case and returns "" or one line that says what is wrong and how to repeat it. Refusals are
 // returned as "refused: reason". `tolerance` is relative to the sum of absolute products.

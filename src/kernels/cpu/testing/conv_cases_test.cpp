@@ -34,16 +34,16 @@ void set_attributes(const ConvCase& c, Attributes& attributes) {
 
 // Calls visit(product) for each product under the window of output (n, oc, oh, ow).
 template <class Visit>
-void for_each_product(const ConvCase& c, const float* x, const float* w, int64_t n, int64_t oc, int64_t oh, int64_t ow,
-                      Visit visit) {
+void for_each_product(const ConvCase& c, const float* x, const float* w, ComputeFormat format, int64_t n, int64_t oc,
+                      int64_t oh, int64_t ow, Visit visit) {
     const int64_t channels = c.ic / c.group, first = oc / (c.oc / c.group) * channels;
     for (int64_t i = 0; i < channels; ++i)
         for (int64_t a = 0; a < c.kh; ++a)
             for (int64_t b = 0; b < c.kw; ++b) {
                 const int64_t ih = oh * c.sh - c.top + a * c.dh, iw = ow * c.sw - c.left + b * c.dw;
                 if (ih < 0 || ih >= c.ih || iw < 0 || iw >= c.iw) continue;
-                visit(double{x[((n * c.ic + first + i) * c.ih + ih) * c.iw + iw]} *
-                      double{w[((oc * channels + i) * c.kh + a) * c.kw + b]});
+                visit(operand(x[((n * c.ic + first + i) * c.ih + ih) * c.iw + iw], format) *
+                      operand(w[((oc * channels + i) * c.kh + a) * c.kw + b], format));
             }
 }
 
@@ -60,7 +60,7 @@ void add_epilogue(const ConvCase& c, ConvInstance& instance) {
     instance.operands.push_back(random_tensor(per_channel, 5));
 }
 
-void expect(const ConvCase& c, ConvInstance& instance) {
+void expect(const ConvCase& c, ComputeFormat format, ConvInstance& instance) {
     const Shape& shape = instance.problem.dst[0].shape;
     const int64_t spatial = shape.elements(2, shape.rank());
     const float* x = instance.src[0].data<float>().data();
@@ -69,10 +69,11 @@ void expect(const ConvCase& c, ConvInstance& instance) {
     for (int64_t at = 0; at < shape.elements(); ++at) {
         const int64_t channel = at / spatial % c.oc;
         double value = c.bias ? instance.src[2].at(channel) : 0, scale = std::abs(value);
-        for_each_product(c, x, w, at / spatial / c.oc, channel, at % spatial / width, at % width, [&](double product) {
+        const auto add = [&](double product) {
             value += product;
             scale += std::abs(product);
-        });
+        };
+        for_each_product(c, x, w, format, at / spatial / c.oc, channel, at % spatial / width, at % width, add);
         if (c.epilogue) {
             const double operands[] = {instance.operands[0].at(at), instance.operands[1].at(channel)};
             evaluate(instance.problem.epilogue, value, operands, &value);
@@ -93,7 +94,7 @@ std::string ConvCase::text() const {
            (one_dimension ? " 1d" : "") + (epilogue ? " epilogue" : "");
 }
 
-ConvInstance make_conv(const ConvCase& c, Layout src, Layout dst, Expect what) {
+ConvInstance make_conv(const ConvCase& c, Layout src, Layout dst, Expect what, ComputeFormat format) {
     ConvInstance instance;
     instance.src.push_back(random_tensor(image_shape(c, c.ic, c.ih, c.iw), 1));
     Shape weights{c.oc, c.ic / c.group, c.kh, c.kw};
@@ -112,17 +113,14 @@ ConvInstance make_conv(const ConvCase& c, Layout src, Layout dst, Expect what) {
     const int64_t ow = out_extent(c.iw, c.kw, c.sw, c.dw, c.left + c.right);
     problem.dst.push_back(TensorDesc{ElementType::f32, image_shape(c, c.oc, oh, ow), dst});
     add_epilogue(c, instance);
-    if (what == Expect::values) expect(c, instance);
+    if (what == Expect::values) expect(c, format, instance);
     return instance;
 }
 
 std::string check_conv(const Kernel& kernel, const ConvCase& c, Layout src, Layout dst, const Choices& choices,
                        double tolerance) {
-    const ConvInstance instance = make_conv(c, src, dst);
-    Target target;
-    target.isa = kernel.fields().isa;
-    target.threads = 2;
-    target.onednn = Target::native().onednn;
+    const ConvInstance instance = make_conv(c, src, dst, Expect::values, kernel.fields().compute);
+    const Target target = target_of(kernel);
     const Verdict verdict = kernel.supports(instance.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
     KernelInputs inputs;

@@ -30,6 +30,12 @@ KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Tar
 // All linked kernels "family.variant.isa" that can run here, the emulated ones of the tests included.
 std::vector<const Kernel*> kernels_of(std::string_view family_variant);
 
+// A target that has what the kernel needs and no more.
+Target target_of(const Kernel& kernel);
+
+// What a kernel that computes in `format` multiplies instead of `value`.
+double operand(double value, ComputeFormat format);
+
 // A prepared step with buffers of its own, for benchmarks: run() executes every tile once.
 class Bench {
 public:

@@ -53,12 +53,34 @@ Tensor from_layout(std::span<const std::byte> bytes, const TensorDesc& desc) {
     return out;
 }
 
+namespace {
+
+// Emulated bf16 is declared for less than AVX-512.
+bool can_run(const Kernel& kernel) {
+    const bool needs_bf16 = kernel.fields().compute == ComputeFormat::bf16 && kernel.fields().isa == Isa::avx512;
+    return runs_here(kernel.fields().isa) && (!needs_bf16 || Target::native().avx512_bf16);
+}
+
+}  // namespace
+
 std::vector<const Kernel*> kernels_of(std::string_view family_variant) {
     std::vector<const Kernel*> found;
     for (const Kernel* kernel : declared<Kernel>())
-        if (kernel->name().starts_with(std::string(family_variant) + ".") && runs_here(kernel->fields().isa))
-            found.push_back(kernel);
+        if (kernel->name().starts_with(std::string(family_variant) + ".") && can_run(*kernel)) found.push_back(kernel);
     return found;
+}
+
+Target target_of(const Kernel& kernel) {
+    Target target;
+    target.isa = kernel.fields().isa;
+    target.avx512_bf16 = kernel.fields().compute == ComputeFormat::bf16;
+    target.threads = 2;
+    target.onednn = Target::native().onednn;
+    return target;
+}
+
+double operand(double value, ComputeFormat format) {
+    return format == ComputeFormat::bf16 ? double{bf16_to_float(float_to_bf16(static_cast<float>(value)))} : value;
 }
 
 struct Bench::Impl {
