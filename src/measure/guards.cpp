@@ -87,7 +87,7 @@ void HostGuard::begin_round() { before_ = signals_.counters(pids_); }
 
 std::optional<std::string> HostGuard::end_round(int64_t round_ns) {
     const HostCounters after = signals_.counters(pids_);
-    const auto clock_fault = clock_rate_.record(canary_ghz());
+    auto clock_fault = clock_rate_.record(canary_ghz());
     const int engines = std::max<int>(1, static_cast<int>(pids_.size()));
     run_delay_ = run_delay_share(before_, after, round_ns, engines);
     if (auto fault = counter_fault(before_, after, round_ns, engines, rules_)) return fault;
