@@ -117,7 +117,7 @@ void register_all(double peak) {
     static const Registry<Kernel> kernels = declared<Kernel>();
     for (const Layer& layer : layers())
         for (const Kernel* kernel : kernels)
-            for (Layout dst : {Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
+            for (Layout dst : {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
                 if (kernel->fields().isa == Isa::baseline) continue;
                 if (!kernel->supports(instance_of(layer, dst).problem, target, {})) continue;
                 benchmark::RegisterBenchmark(name_of(layer, dst, *kernel).c_str(),

@@ -12,8 +12,8 @@ const Knob<Word> conv_algorithm{{
     .help = "How convolutions are computed. `auto` takes the candidate that the cost model predicts fastest; any other "
             "value forces that algorithm wherever it is legal.",
     .family = "kernel",
-    .values = {"auto", "rows", "indirect", "im2col", "gemm", "direct", "winograd2", "winograd4", "depthwise", "dot",
-               "onednn"},
+    .values = {"auto", "rows", "indirect", "im2col", "gemm", "direct", "planar", "winograd2", "winograd4", "depthwise",
+               "dot", "onednn"},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "conv_chain",

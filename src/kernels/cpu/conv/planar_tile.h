@@ -1,0 +1,50 @@
+// The register tiles of the planar convolution: a few output channels times a few vectors of neighbouring pixels of one
+// row. One table per instruction set; everything above it is ordinary code compiled once.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/target.h"
+
+namespace headway {
+
+// dst[o][x] = init[o] + sum over image channels c, kernel rows y and kernel columns t of
+// image[c * channel_step + y * row_step + taps[t] + x] * weights[c][y][t][o]. Whole vectors of the image are read.
+// Steps are in floats.
+struct PlanarTile {
+    const float* image;  // of the first pixel
+    int64_t channels, channel_step;
+    int64_t rows, row_step;
+    int64_t columns;
+    const int64_t* taps;   // offset of each kernel column
+    const float* weights;  // [channel][kernel row][kernel column][output channel of the tile]
+    const float* init;     // a value for each output channel
+    float* dst;
+    int64_t dst_step;  // from an output channel to the next
+    int last;          // lanes of the last vector that exist in dst (1..lanes)
+};
+using PlanarTileFunction = void (*)(const PlanarTile&);
+
+struct PlanarTiles {
+    static constexpr int most_channels = 8, most_vectors = 8;
+    int lanes;
+    int vectors[most_channels + 1];  // most vectors of a tile of so many output channels; 0 = no such tile
+    PlanarTileFunction tiles[most_channels + 1][most_vectors + 1];
+};
+
+const PlanarTiles& planar_tiles(Isa isa);
+
+namespace baseline {
+extern const PlanarTiles planar_tiles;
+}
+namespace avx2 {
+extern const PlanarTiles planar_tiles;
+}
+namespace avx512 {
+extern const PlanarTiles planar_tiles;
+}
+namespace emulated512 {
+extern const PlanarTiles planar_tiles;
+}
+
+}  // namespace headway

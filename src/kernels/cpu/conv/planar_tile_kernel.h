@@ -1,0 +1,80 @@
+// The tiles of planar_tile.h, written once against `vf`.
+#pragma once
+
+#include "kernels/cpu/conv/planar_tile.h"
+#include "kernels/cpu/simd.h"
+
+namespace headway::HEADWAY_ISA {
+namespace {
+
+// One kernel row of one image channel.
+template <int channels, int vectors>
+HEADWAY_INLINE void add_row(const PlanarTile& tile, const float* row, const float* weights,
+                            vf (&sums)[channels][vectors]) {
+    for (int64_t t = 0; t < tile.columns; ++t, weights += channels) {
+        const float* at = row + tile.taps[t];
+        vf x[vectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) x[v] = load(at + v * lanes);
+#pragma GCC unroll 8
+        for (int o = 0; o < channels; ++o) {
+            const vf weight = broadcast(weights[o]);
+#pragma GCC unroll 8
+            for (int v = 0; v < vectors; ++v) sums[o][v] = fma(x[v], weight, sums[o][v]);
+        }
+    }
+}
+
+template <int channels, int vectors>
+void planar_tile(const PlanarTile& tile) {
+    vf sums[channels][vectors];
+#pragma GCC unroll 8
+    for (int o = 0; o < channels; ++o)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sums[o][v] = broadcast(tile.init[o]);
+    const float* plane = tile.image;
+    const float* weights = tile.weights;
+    for (int64_t c = 0; c < tile.channels; ++c, plane += tile.channel_step) {
+        const float* row = plane;
+        for (int64_t y = 0; y < tile.rows; ++y, row += tile.row_step, weights += tile.columns * channels)
+            add_row<channels, vectors>(tile, row, weights, sums);
+    }
+    float* dst = tile.dst;
+#pragma GCC unroll 8
+    for (int o = 0; o < channels; ++o, dst += tile.dst_step) {
+#pragma GCC unroll 8
+        for (int v = 0; v + 1 < vectors; ++v) store(dst + v * lanes, sums[o][v]);
+        store_first(dst + (vectors - 1) * lanes, sums[o][vectors - 1], tile.last);
+    }
+}
+
+template <int channels, int vectors>
+constexpr void fill_line(PlanarTileFunction (&line)[PlanarTiles::most_vectors + 1]) {
+    if constexpr (vectors > 0) {
+        line[vectors] = planar_tile<channels, vectors>;
+        fill_line<channels, vectors - 1>(line);
+    }
+}
+
+// As many vectors as leave each sum a register, beside the image's vectors and a weight.
+template <int most_channels, int channels = most_channels>
+constexpr void fill(PlanarTiles& tiles) {
+    if constexpr (channels > 0) {
+        constexpr int room = (vector_registers - 1) / (channels + 1);
+        constexpr int vectors = room < PlanarTiles::most_vectors ? room : PlanarTiles::most_vectors;
+        tiles.vectors[channels] = vectors;
+        fill_line<channels, vectors>(tiles.tiles[channels]);
+        fill<most_channels, channels - 1>(tiles);
+    }
+}
+
+template <int most_channels>
+constexpr PlanarTiles make_planar_tiles() {
+    PlanarTiles tiles{};
+    tiles.lanes = lanes;
+    fill<most_channels>(tiles);
+    return tiles;
+}
+
+}  // namespace
+}  // namespace headway::HEADWAY_ISA
