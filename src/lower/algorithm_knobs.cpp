@@ -45,9 +45,10 @@ const Knob<Word> compute_format{{
     .name = "format.compute",
     .help =
         "What convolutions and matrix products are computed in. bf16 rounds both operands and sums in f32, wherever a "
-        "kernel and the target (AVX512_BF16) can; it goes before conv.algorithm and matmul.algorithm.",
+        "kernel and the target (AVX512_BF16) can; it goes before conv.algorithm and matmul.algorithm. `any` lets bf16 "
+        "compete with what fp32 alone has, such as Winograd.",
     .family = "format",
-    .values = {"fp32", "bf16"},
+    .values = {"fp32", "bf16", "any"},
     .numerics = Numerics::reduced,
     .scope = Scope::site,
     .witness = "conv_chain",
@@ -120,9 +121,11 @@ std::string forced_algorithm(const std::string& op, const Route& route, const st
     return word == "auto" ? "" : std::string(word);
 }
 
-ComputeFormat wanted_format(const Route& route, const std::vector<std::string>& origins) {
-    return route.get(compute_format, origins) == to_string(ComputeFormat::bf16) ? ComputeFormat::bf16
-                                                                                : ComputeFormat::fp32;
+std::optional<ComputeFormat> wanted_format(const Route& route, const std::vector<std::string>& origins) {
+    const Word word = route.get(compute_format, origins);
+    for (ComputeFormat format : {ComputeFormat::fp32, ComputeFormat::bf16})
+        if (word == to_string(format)) return format;
+    return std::nullopt;
 }
 
 Verdict allowed_isa(Isa isa, const Route& route) {

@@ -62,15 +62,15 @@ Choices choices_for(const Kernel& kernel, const Route& route, const std::vector<
     return choices;
 }
 
-// What the route asks for at a site: an algorithm ("" = any), and a format of the products.
+// What the route asks for at a site: an algorithm ("" = any), and a format of the products (nullopt = any).
 struct Wish {
     std::string algorithm;
-    ComputeFormat format;
+    std::optional<ComputeFormat> format;
 };
 
 Verdict fulfils(const Kernel& kernel, const Wish& wish) {
-    if (kernel.fields().compute != wish.format)
-        return Verdict::no(Reason::knob, "format.compute=" + std::string(to_string(wish.format)));
+    if (wish.format && kernel.fields().compute != *wish.format)
+        return Verdict::no(Reason::knob, "format.compute=" + std::string(to_string(*wish.format)));
     if (!wish.algorithm.empty() && kernel.fields().algorithm != wish.algorithm)
         return Verdict::no(Reason::knob, "the route asks for " + wish.algorithm);
     return Verdict::yes();
@@ -191,8 +191,8 @@ std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Ta
     // Wishes reach only sites where a legal kernel fulfils them: the format goes before the algorithm, and what nothing
     // fulfils is told and dropped.
     const std::string algorithm = forced_algorithm(site.problem.op, route, site.origins);
-    ComputeFormat format = wanted_format(route, site.origins);
-    if (format == ComputeFormat::bf16 && !candidates.has(format)) format = ComputeFormat::fp32;
+    std::optional<ComputeFormat> format = wanted_format(route, site.origins);
+    if (format == ComputeFormat::bf16 && !candidates.has(*format)) format = ComputeFormat::fp32;
     std::vector<Form> forms = candidates.collect({algorithm, format});
     if (forms.empty() && format == ComputeFormat::bf16) {
         if (!algorithm.empty()) forms = candidates.collect({"", format});
@@ -202,12 +202,13 @@ std::vector<Form> find_forms(const LowerSite& site, const Route& route, const Ta
                                "no kernel of this algorithm computes in bf16 here, and format.compute goes first"));
         } else {
             refuse("format.compute=bf16", Verdict::no(Reason::knob, "no kernel computes in bf16 here: fp32 stands"));
-            forms = candidates.collect({algorithm, ComputeFormat::fp32});
+            format = ComputeFormat::fp32;
+            forms = candidates.collect({algorithm, format});
         }
     }
     if (forms.empty() && !algorithm.empty()) {
         refuse("algorithm " + algorithm, Verdict::no(Reason::knob, "no kernel of this algorithm is legal here"));
-        forms = candidates.collect({"", ComputeFormat::fp32});
+        forms = candidates.collect({"", format});
     }
     for (const auto& [kernel, why] : candidates.refused()) refuse(std::string(kernel->name()), why);
     keep_real_kernels(site, forms, refusals);

@@ -58,6 +58,17 @@ TEST_F(ComputeFormatTest, Bf16WhereAKernelCan) {
     EXPECT_TRUE(in_bf16(chosen["matmul"])) << chosen["matmul"];
 }
 
+// Winograd saves more than bf16 does.
+TEST_F(ComputeFormatTest, AnyLetsTheCostModelChoose) {
+    auto chosen = kernels("conv_wide", "format.compute=any");
+    EXPECT_EQ(chosen["conv3x3"], "conv.winograd4.avx512");
+    EXPECT_EQ(chosen["conv1x1"], "conv.gemm1x1.avx512bf16");
+    EXPECT_TRUE(refusal("conv3x3", "conv.im2col.avx512bf16 nhwc").starts_with("cost: predicted "));
+    chosen = kernels("conv_wide", "format.compute=any,conv.algorithm=im2col");
+    EXPECT_EQ(chosen["conv3x3"], "conv.im2col.avx512bf16");
+    EXPECT_FALSE(in_bf16(kernels("conv_wide", "format.compute=any", "avx512")["conv1x1"]));
+}
+
 TEST_F(ComputeFormatTest, OneSite) {
     auto chosen = kernels("conv_chain", "format.compute@conv3=bf16");
     EXPECT_FALSE(in_bf16(chosen["conv1"])) << chosen["conv1"];

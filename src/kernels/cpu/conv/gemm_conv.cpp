@@ -247,7 +247,8 @@ Kernel::Fields indirect_conv(Isa isa, std::string_view isa_name, const GemmMicro
 }
 Kernel::Fields im2col_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
     return fields_of({WindowForm::im2col, "conv.im2col", "im2col",
-                      "Any convolution as a product over windows copied block by block.", 0.75, supports_windows},
+                      "Any convolution as a product over windows copied block by block.",
+                      micro.computes_in_bf16() ? 0.86 : 0.75, supports_windows},
                      isa, isa_name, micro);
 }
 Kernel::Fields rows_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
