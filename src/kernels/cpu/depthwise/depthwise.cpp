@@ -79,13 +79,29 @@ private:
         const TapRange rows = taps_inside(ih, g_.dilation_h, g_.kh, g_.ih);
         const int64_t end = stretch.ow + stretch.count;
         for (int64_t ow = stretch.ow; ow < end;) {
-            const bool inner = ow >= inner_begin_ && ow < inner_end_;
-            const int64_t left = inner ? std::min(end, inner_end_) - ow : 1;
-            const int64_t pixels = ceil_div(left, ceil_div(left, most_pixels_));
+            float* to = dst + (ow - stretch.ow) * g_.oc;
             const int64_t iw = ow * g_.stride_w - g_.pad_left;
-            run_strip(args, image, ih, iw, rows, taps_inside(iw, g_.dilation_w, g_.kw, g_.iw), pixels,
-                      dst + (ow - stretch.ow) * g_.oc);
-            ow += pixels;
+            if (ow >= inner_begin_ && ow < inner_end_) {
+                const int64_t pixels = std::min(end, inner_end_) - ow;
+                run_inner(args, image, ih, iw, rows, pixels, to);
+                ow += pixels;
+            } else {
+                run_strip(args, image, ih, iw, rows, taps_inside(iw, g_.dilation_w, g_.kw, g_.iw), 1, to);
+                ++ow;
+            }
+        }
+    }
+
+    // Neighbouring pixels whose windows have all columns, in strips of nearly equal length. Nothing is divided for each
+    // strip: few channels make a strip as short as a few divisions.
+    void run_inner(const Args& args, const float* image, int64_t ih, int64_t iw, TapRange rows, int64_t pixels,
+                   float* dst) const {
+        const int64_t count = ceil_div(pixels, most_pixels_), length = pixels / count, longer = pixels % count;
+        for (int64_t t = 0; t < count; ++t) {
+            const int64_t strip = length + (t < longer ? 1 : 0);
+            run_strip(args, image, ih, iw, rows, {0, g_.kw}, strip, dst);
+            iw += strip * g_.stride_w;
+            dst += strip * g_.oc;
         }
     }
 
