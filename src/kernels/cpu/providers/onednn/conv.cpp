@@ -221,9 +221,9 @@ Verdict supports(const Problem& problem, const Target& target, const Choices& ch
     return Verdict::yes();
 }
 
-// Shares of peak seen on AVX2: its direct kernels are made for blocked layouts.
+// Shares of peak, measured by bench/kernels: its direct kernels are made for blocked layouts.
 double efficiency(const OnednnConv& whole, const std::string& name) {
-    if (name.find("dw") != std::string::npos) return 0.25;
+    if (name.find("dw") != std::string::npos) return name.find("avx512") != std::string::npos ? 0.5 : 0.25;
     if (name.find("gemm") != std::string::npos) return whole.kh * whole.kw == 1 ? 0.65 : 0.25;
     const bool blocked = whole.dst_layout != onednn_nhwc;
     if (name.find("1x1") != std::string::npos) return blocked ? 0.8 : 0.6;
@@ -233,10 +233,13 @@ double efficiency(const OnednnConv& whole, const std::string& name) {
 Work work_of(const Problem& problem, const Choices& choices, Isa isa) {
     const ConvGeometry g = conv_geometry(problem);
     const OnednnConv whole = whole_image(problem, g, isa == Isa::avx512, choices);
-    const char* name = onednn()->find_conv(&whole);
-    const int64_t block = channel_block(problem.dst[0].layout);
-    const double waste = static_cast<double>(round_up(g.oc, block)) / static_cast<double>(g.oc);
-    return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency(whole, name == nullptr ? "" : name)};
+    const char* found = onednn()->find_conv(&whole);
+    const std::string name = found == nullptr ? "" : found;
+    // Output channels run along vectors in every layout. Blocks of 8 have AVX2 code only.
+    const int64_t lanes = isa == Isa::avx512 && name.find("avx2") == std::string::npos ? 16 : 8;
+    const double waste = static_cast<double>(round_up(g.oc, lanes)) / static_cast<double>(g.oc);
+    const double narrow = isa == Isa::avx512 && lanes == 8 ? 0.5 : 1;
+    return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency(whole, name) * narrow};
 }
 
 Kernel::Fields onednn_conv(Isa isa, std::string_view isa_name) {
