@@ -122,7 +122,7 @@ private:
 };
 
 void put(std::string& bytes, uint64_t value, size_t size) {
-    for (size_t i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xFF);
+    for (size_t i = 0; i < size; ++i, value >>= 8) bytes += static_cast<char>(value & 0xFF);
 }
 
 // What the local header and the directory record share, from "version needed" to "extra length".
