@@ -48,7 +48,7 @@ const Knob<Word> compute_format{{
         "kernel and the target (AVX512_BF16) can; it goes before conv.algorithm and matmul.algorithm. `any` lets bf16 "
         "compete with what fp32 alone has, such as Winograd.",
     .family = "format",
-    .values = {"fp32", "bf16", "any"},
+    .values = {"fp32", "any", "bf16"},
     .numerics = Numerics::reduced,
     .scope = Scope::site,
     .witness = "conv_chain",

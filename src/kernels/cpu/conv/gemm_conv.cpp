@@ -179,8 +179,25 @@ Verdict supports_bf16(const Problem& problem) {
     return Verdict::yes();
 }
 
-// `efficiency`: measured by bench/kernels on layers with enough columns to fill the tiles.
-Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choices, double efficiency) {
+// Share of the time that is not spent on rounding a row, in cycles: one for each vector of products; six for each run
+// of values to be rounded and two for each of its vectors (bench/kernels).
+double multiplying_share(WindowForm form, const ConvGeometry& g, const Panels& panels) {
+    const int64_t runs = form == WindowForm::rows ? g.kh : g.taps();
+    const int64_t vectors = ceil_div(ceil_div(g.k(), std::max<int64_t>(1, runs)), panels.lanes());
+    const double products = static_cast<double>(panels.k() * panels.padded_n() / panels.lanes());
+    return products / std::max(1.0, products + static_cast<double>(runs * (6 + 2 * vectors)));
+}
+
+struct FormFields {
+    WindowForm form;
+    const char* name;
+    const char* algorithm;
+    const char* help;
+    double efficiency;  // in f32: measured by bench/kernels on layers with enough columns to fill the tiles
+    Verdict (*supports)(const Problem&);
+};
+
+Work work_of(const FormFields& form, const GemmMicro& micro, const Problem& problem, const Choices& choices) {
     const ConvGeometry g = conv_geometry(problem);
     const Panels panels(micro, g.k(), g.group_oc());
     const double waste =
@@ -189,18 +206,12 @@ Work work_of(const GemmMicro& micro, const Problem& problem, const Choices& choi
     const double narrow = panels.padded_n() <= micro.lanes ? 0.7 : 1.0;
     const double k = static_cast<double>(g.k());
     const double weight_bytes = weight_format(micro, choices) == WeightFormat::f32 ? 4 : 2;
-    const double speed = micro.computes_in_bf16() ? bf16_speed : 1;
-    return {conv_flops(g) * waste, conv_bytes(problem, g, weight_bytes), speed * efficiency * narrow * k / (k + 8)};
+    constexpr double bf16_efficiency = 0.95;
+    const double efficiency = micro.computes_in_bf16()
+                                  ? bf16_speed * bf16_efficiency * multiplying_share(form.form, g, panels)
+                                  : form.efficiency;
+    return {conv_flops(g) * waste, conv_bytes(problem, g, weight_bytes), efficiency * narrow * k / (k + 8)};
 }
-
-struct FormFields {
-    WindowForm form;
-    const char* name;
-    const char* algorithm;
-    const char* help;
-    double efficiency;
-    Verdict (*supports)(const Problem&);
-};
 
 Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_name, const GemmMicro& micro) {
     Kernel::Fields fields;
@@ -220,7 +231,7 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
         return verdict && bf16 ? supports_bf16(problem) : verdict;
     };
     fields.work = [form, &micro](const Problem& problem, const Target&, const Choices& choices) {
-        return work_of(micro, problem, choices, form.efficiency);
+        return work_of(form, micro, problem, choices);
     };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,
                            std::span<const Tensor* const> constants) {
@@ -247,8 +258,7 @@ Kernel::Fields indirect_conv(Isa isa, std::string_view isa_name, const GemmMicro
 }
 Kernel::Fields im2col_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
     return fields_of({WindowForm::im2col, "conv.im2col", "im2col",
-                      "Any convolution as a product over windows copied block by block.",
-                      micro.computes_in_bf16() ? 0.86 : 0.75, supports_windows},
+                      "Any convolution as a product over windows copied block by block.", 0.75, supports_windows},
                      isa, isa_name, micro);
 }
 Kernel::Fields rows_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
