@@ -27,6 +27,7 @@ const Knob<int64_t> reduce_piece_kb{{
 constexpr int64_t floats_per_tile = 16384;     // of inputs
 constexpr int64_t few_outputs_per_thread = 8;  // groups of outputs below which pieces pay
 constexpr int64_t finish_floats = 4096;        // outputs that one tile of the second phase finishes
+constexpr int64_t longest_short_run = 16;      // floats; entering the loops for longer runs costs as much as this
 
 class ReducePrepared final : public Prepared {
 public:
@@ -45,6 +46,8 @@ public:
         if (row_groups() * run_chunks_ < few_outputs_per_thread && plan_.reduced.empty() && wanted < split_)
             piece_ = wanted;
         pieces_ = ceil_div(split_, std::max<int64_t>(piece_, 1));
+        const bool dense = plan_.kept.empty() || (plan_.kept.size() == 1 && plan_.kept[0].stride == plan_.run);
+        short_runs_ = !plan_.run_is_kept && plan_.reduced.empty() && plan_.run <= longest_short_run && dense;
     }
 
     // The second phase joins pieces and runs the epilogue.
@@ -103,6 +106,12 @@ private:
         float* out = reinterpret_cast<float*>(pieces_ > 1 ? args.workspace : args.dst[0]) +
                      (pieces_ > 1 ? piece * plan_.outputs : 0);
         const int64_t last = std::min(plan_.kept_rows(), (group + 1) * rows_per_tile_);
+        if (short_runs_) {
+            const int64_t first = group * rows_per_tile_;
+            ops_.short_runs[static_cast<int>(plan_.kind)](src + first * plan_.run, plan_.run, last - first,
+                                                          out + first);
+            return finish(out + first, last - first);
+        }
         for (int64_t row = group * rows_per_tile_; row < last; ++row) {
             const float* from = src + offset(plan_.kept, row);
             float* to = plan_.run_is_kept ? out + row * plan_.run + chunk * run_chunk_ : out + row;
@@ -158,6 +167,7 @@ private:
     int64_t rows_per_tile_ = 1;               // kept rows
     int64_t split_ = 1;                       // extent of the innermost reduced dimension
     int64_t piece_ = 1, pieces_ = 1;          // of it
+    bool short_runs_ = false;                 // neighbouring runs are reduced side by side
 };
 
 Verdict supports(const Problem& problem) {

@@ -78,6 +78,21 @@ float reduce_run(const float* src, int64_t n) {
     return join_lanes<Kind>(total);
 }
 
+// Each lane takes a run of its own.
+template <class Kind>
+void reduce_short_runs(const float* src, int64_t n, int64_t runs, float* to) {
+    for (int64_t first = 0; first < runs; first += lanes, src += lanes * n) {
+        const int count = static_cast<int>(runs - first < lanes ? runs - first : lanes);
+        vf total = broadcast(Kind::neutral);
+        for (int64_t k = 0; k < n; ++k) {
+            alignas(64) float values[lanes] = {};
+            for (int i = 0; i < count; ++i) values[i] = src[i * n + k];
+            total = Kind::join(total, Kind::map(load(values)));
+        }
+        store_first(to + first, total, count);
+    }
+}
+
 // `width` vectors of columns held in registers over all rows, in pieces as above.
 template <class Kind, int width>
 HEADWAY_INLINE void reduce_strip(const float* src, int64_t row_stride, int64_t rows, float* to, bool fresh) {
@@ -128,6 +143,8 @@ void reduce_columns(const float* src, int64_t row_stride, int64_t rows, int64_t 
 const ReduceOps& reduce_ops() {
     static constexpr ReduceOps ops{
         {reduce_run<Sum>, reduce_run<Max>, reduce_run<Min>, reduce_run<SumAbs>, reduce_run<SumSquare>},
+        {reduce_short_runs<Sum>, reduce_short_runs<Max>, reduce_short_runs<Min>, reduce_short_runs<SumAbs>,
+         reduce_short_runs<SumSquare>},
         {reduce_columns<Sum>, reduce_columns<Max>, reduce_columns<Min>, reduce_columns<SumAbs>,
          reduce_columns<SumSquare>}};
     return ops;

@@ -103,6 +103,9 @@ TEST(Reduce, EveryOperator) {
         check({op, {3, 5, 37}, {0}});
         check({op, {3, 5, 37}, {1}, Layout::plain, Layout::plain, false});
         check({op, {3, 5, 37}, {0, 1, 2}});
+        check({op, {7, 13, 2}, {-1}});
+        check({op, {4, 9000, 3}, {2}});
+        check({op, {5, 16}, {1}, Layout::plain, Layout::plain, false, "r1=load 0; r0=mul r0 r1 -> r0"});
     }
 }
 
