@@ -292,13 +292,14 @@ double efficiency(const DirectTiles& tiles, const ConvGeometry& g, const Blocks&
     const int64_t most = most_pixels(tiles, narrowest, choices);
     const double pixels = static_cast<double>(g.ow) / static_cast<double>(std::max<int64_t>(1, ceil_div(g.ow, most)));
     const double k = static_cast<double>(g.k());
-    double share = 0.93 * k / (k + 8);
+    const bool wide = tiles.block == 16;
+    double share = (wide ? 0.96 : 0.9) * k / (k + 8);
     share *= std::min(1.0, pixels * narrowest / 9);  // fewer sums do not hide the latency of multiply-adds
     if (narrowest == 1) share *= 0.7;                // each pixel is loaded for a single product
     // Finding the pixels under a tap shows where there is little to do with them.
     const double products = static_cast<double>(std::min(blocks.src_block, g.group_ic()) * narrowest);
     share *= products / (products + 0.8);
-    if (g.taps() == 1) share *= tiles.block == 16 ? 0.97 : 0.87;
+    if (g.taps() == 1) share *= wide ? 0.95 : 0.9;
     return share;
 }
 
