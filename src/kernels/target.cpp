@@ -126,6 +126,8 @@ void set_field(Target& target, std::string_view name, std::string_view value) {
         target.avx512_bf16 = flag();
     else if (name == "fp16")
         target.avx512_fp16 = flag();
+    else if (name == "fma512")
+        target.fma512 = static_cast<int>(field_number(name, value, 1, 2));
     else if (name == "l1")
         target.l1_bytes = cache();
     else if (name == "l2")
@@ -138,7 +140,7 @@ void set_field(Target& target, std::string_view name, std::string_view value) {
         target.onednn = std::string(value);
     else
         throw UserError("target: unknown field '" + escaped(name) +
-                        "'; known are isa, vnni, bf16, fp16, l1, l2, l3, threads, onednn");
+                        "'; known are isa, vnni, bf16, fp16, fma512, l1, l2, l3, threads, onednn");
 }
 
 }  // namespace
@@ -167,6 +169,8 @@ Target Target::native() {
     if (target.isa == Isa::avx512) {
         target.avx512_vnni = __builtin_cpu_supports("avx512vnni");
         target.avx512_bf16 = __builtin_cpu_supports("avx512bf16");
+        // Zen 4 runs a 512-bit operation in its 256-bit units in two steps.
+        if (__builtin_cpu_is("amdfam19h")) target.fma512 = 1;
     }
     read_cache_sizes(target);
     target.threads = allowed_threads();
@@ -199,7 +203,7 @@ std::string Target::text() const {
         return std::string(" ") + name + "=" + std::to_string(value);
     };
     return "isa=" + std::string(to_string(isa)) + field("vnni", avx512_vnni) + field("bf16", avx512_bf16) +
-           field("fp16", avx512_fp16) + field("l1", l1_bytes) + field("l2", l2_bytes) + field("l3", l3_bytes) +
+           field("fp16", avx512_fp16) + field("fma512", fma512) + field("l1", l1_bytes) + field("l2", l2_bytes) + field("l3", l3_bytes) +
            field("threads", threads) + " onednn=" + onednn;
 }
 

@@ -16,6 +16,7 @@ struct Target {
     bool avx512_vnni = false;
     bool avx512_bf16 = false;
     bool avx512_fp16 = false;
+    int fma512 = 2;  // 512-bit f32 multiply-adds that a core starts each cycle: 1 where the units are 256 bits wide
     int64_t l1_bytes = 32 << 10;
     int64_t l2_bytes = 512 << 10;
     int64_t l3_bytes = 8 << 20;

@@ -57,11 +57,12 @@ const Knob<Word> compute_format{{
 
 const Knob<Word> kernel_isa{{
     .name = "kernel.isa",
-    .help = "Widest instruction set that kernels may use. Narrower vectors can win on short rows and where wide ones "
-            "lower the clock.",
+    .help = "Widest instruction set that kernels may use. Narrower vectors can win where channels do not fill wide "
+            "ones, on short rows, and where wide ones lower the clock.",
     .family = "kernel",
     .values = {"best", "avx2", "baseline"},
     .numerics = Numerics::reorders,
+    .scope = Scope::site,
     .witness = "conv_chain",
 }};
 
@@ -128,8 +129,8 @@ std::optional<ComputeFormat> wanted_format(const Route& route, const std::vector
     return std::nullopt;
 }
 
-Verdict allowed_isa(Isa isa, const Route& route) {
-    const Word widest = route.get(kernel_isa);
+Verdict allowed_isa(Isa isa, const Route& route, const std::vector<std::string>& origins) {
+    const Word widest = route.get(kernel_isa, origins);
     if (widest == "best" || to_string(isa) == widest || isa == Isa::baseline) return Verdict::yes();
     return Verdict::no(Reason::knob, "kernel.isa=" + std::string(widest));
 }

@@ -78,7 +78,7 @@ Verdict fulfils(const Kernel& kernel, const Wish& wish) {
 
 // What the route says besides, before the kernel's own code is asked. Thresholds bind only where nothing is forced.
 Verdict allowed(const Kernel& kernel, const LowerSite& site, const Route& route, const std::string& forced) {
-    if (Verdict isa = allowed_isa(kernel.fields().isa, route); !isa) return isa;
+    if (Verdict isa = allowed_isa(kernel.fields().isa, route, site.origins); !isa) return isa;
     return forced.empty() ? above_thresholds(kernel, site.problem, route, site.origins) : Verdict::yes();
 }
 
@@ -220,7 +220,7 @@ Form cheapest_form(const Problem& problem, const std::vector<std::string>& origi
                    const Target& target, const Registry<Kernel>& kernels) {
     Form best;
     for (const Kernel* kernel : kernels) {
-        if (!serves(*kernel, problem.op) || !allowed_isa(kernel->fields().isa, route)) continue;
+        if (!serves(*kernel, problem.op) || !allowed_isa(kernel->fields().isa, route, origins)) continue;
         const Choices choices = choices_for(*kernel, route, origins);
         if (!kernel->supports(problem, target, choices)) continue;
         const double us = form_us(*kernel, problem, choices, route, target);

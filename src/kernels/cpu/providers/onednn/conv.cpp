@@ -230,7 +230,7 @@ double efficiency(const OnednnConv& whole, const std::string& name) {
     return blocked ? 0.8 : 0.35;
 }
 
-Work work_of(const Problem& problem, const Choices& choices, Isa isa) {
+Work work_of(const Problem& problem, const Target& target, const Choices& choices, Isa isa) {
     const ConvGeometry g = conv_geometry(problem);
     const OnednnConv whole = whole_image(problem, g, isa == Isa::avx512, choices);
     const char* found = onednn()->find_conv(&whole);
@@ -238,7 +238,7 @@ Work work_of(const Problem& problem, const Choices& choices, Isa isa) {
     // Output channels run along vectors in every layout. Blocks of 8 have AVX2 code only.
     const int64_t lanes = isa == Isa::avx512 && name.find("avx2") == std::string::npos ? 16 : 8;
     const double waste = static_cast<double>(round_up(g.oc, lanes)) / static_cast<double>(g.oc);
-    const double narrow = isa == Isa::avx512 && lanes == 8 ? 0.5 : 1;
+    const double narrow = isa == Isa::avx512 && lanes == 8 ? 1.0 / target.fma512 : 1;
     return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency(whole, name) * narrow};
 }
 
@@ -254,8 +254,8 @@ Kernel::Fields onednn_conv(Isa isa, std::string_view isa_name) {
     fields.supports = [isa](const Problem& problem, const Target& target, const Choices& choices) {
         return supports(problem, target, choices, isa);
     };
-    fields.work = [isa](const Problem& problem, const Target&, const Choices& choices) {
-        return work_of(problem, choices, isa);
+    fields.work = [isa](const Problem& problem, const Target& target, const Choices& choices) {
+        return work_of(problem, target, choices, isa);
     };
     fields.pack = [](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
         std::vector<Tensor> packed{*constants[1]};
