@@ -42,7 +42,7 @@ void Lessons::read(std::span<const Observation> history) {
         const std::vector<Change> changes = changes_of(space_, *point);
         if (changes.size() == 1) singles_[changes.front()] = rows_.size();
         rows_.push_back({std::move(*point), seen.fate, seen.fingerprint.empty() ? Hash{} : hash_text(seen.fingerprint),
-                         seen.log_speedup, seen.standard_error});
+                         seen.log_speedup, seen.standard_error, seen.sites.empty() ? nullptr : &seen.sites});
     }
 }
 

@@ -20,6 +20,7 @@ struct Row {
     Hash fingerprint;  // zero without an engine
     std::optional<double> log_speedup;
     double standard_error = 0;
+    const std::vector<SiteTime>* sites = nullptr;  // step times, where they were looked at; the history owns them
     // The speed-up that is believed: the measured one drawn towards none, the more the less is known.
     double believed() const;
 };

@@ -53,9 +53,11 @@ std::unique_ptr<Phase> one_at_a_time();
 std::unique_ptr<Phase> combinations();
 // Few random changes of the start and of the leader.
 std::unique_ptr<Phase> random_restarts();
+// At each site the value that saved most time there, all together and in part (see site_savings.h).
+std::unique_ptr<Phase> sites();
 // An initial design, then what a random forest expects most of.
 std::unique_ptr<Phase> forest_search();
-// The first three, each with its share of the builds.
+// The first four, each with its share of the builds.
 std::unique_ptr<Phase> staged();
 
 // How much a value promises before anything is known, by the family of its knob and its rank among the knob's values.

@@ -20,13 +20,16 @@ Space::Space(RouteSet set) : set_(std::move(set)) {
             throw UserError("the space names " + std::string(entry.knob->name()) +
                             " twice; write one set with all values");
         sites[entry.knob] += !entry.site.empty();
-        const auto at = std::find(entry.values.begin(), entry.values.end(), entry.knob->default_value());
+        auto at = std::find(entry.values.begin(), entry.values.end(), unset);
+        if (at == entry.values.end())
+            at = std::find(entry.values.begin(), entry.values.end(), entry.knob->default_value());
         start_.push_back(at == entry.values.end() ? 0 : static_cast<int>(at - entry.values.begin()));
     }
     for (const RouteSet::Axis& entry : set_.axes) {
         const auto whole = seen.find({entry.knob, ""});
         whole_.push_back(whole == seen.end() ? -1 : static_cast<int>(whole->second));
         only_site_.push_back(sites[entry.knob] == 1);
+        may_be_unset_.push_back(std::ranges::find(entry.values, unset) != entry.values.end());
     }
 }
 
@@ -34,6 +37,8 @@ Space::Space(RouteSet set) : set_(std::move(set)) {
 bool Space::is_plain(size_t axis, const Point& point) const {
     const RouteSet::Axis& entry = set_.axes[axis];
     const std::string& value = entry.values[static_cast<size_t>(point[axis])];
+    if (value == unset) return true;
+    if (may_be_unset_[axis]) return false;
     if (entry.site.empty()) return value == entry.knob->default_value();
     if (!only_site_[axis]) return false;
     if (whole_[axis] < 0) return value == entry.knob->default_value();
@@ -59,8 +64,9 @@ std::optional<Point> Space::point(const Route& route) const {
     size_t used = 0;
     for (size_t axis = 0; axis < axes(); ++axis) {
         const RouteSet::Axis& entry = set_.axes[axis];
-        std::string_view value = entry.knob->default_value();
-        if (const auto whole = said.find({entry.knob->name(), ""}); whole != said.end()) value = whole->second;
+        std::string_view value = may_be_unset_[axis] ? unset : std::string_view(entry.knob->default_value());
+        if (const auto whole = said.find({entry.knob->name(), ""}); whole != said.end() && !may_be_unset_[axis])
+            value = whole->second;
         if (const auto own = said.find({entry.knob->name(), entry.site}); own != said.end()) {
             value = own->second;
             ++used;
@@ -75,8 +81,9 @@ std::optional<Point> Space::point(const Route& route) const {
 
 std::string Space::text(size_t axis, int value) const {
     const RouteSet::Axis& entry = set_.axes[axis];
+    const std::string& word = entry.values[static_cast<size_t>(value)];
     return std::string(entry.knob->name()) + (entry.site.empty() ? "" : "@" + entry.site) + "=" +
-           entry.values[static_cast<size_t>(value)];
+           (word == unset ? "(as the graph)" : word);
 }
 
 }  // namespace headway

@@ -16,6 +16,10 @@ using Point = std::vector<int>;
 
 Hash hash_of(const Point& point);
 
+// A site axis may hold this beside values of its knob: nothing is said at the site, which then follows the graph. It is
+// the start of such an axis.
+inline constexpr std::string_view unset = "";
+
 class Space {
 public:
     // UserError when one knob and site stands twice in it.
@@ -41,6 +45,7 @@ private:
     Point start_;
     std::vector<int> whole_;       // per axis: the graph-wide axis of the same knob, or -1
     std::vector<bool> only_site_;  // per axis: no other site of its knob is in the space
+    std::vector<bool> may_be_unset_;
 };
 
 }  // namespace headway

@@ -16,13 +16,15 @@ public:
         if (tried < share_of_singles * all) singles_->fill(batch);
         if (batch.full()) return;
         if (batch.empty() && batch.rng().chance(share_of_random)) random_->fill(batch);
+        if (batch.empty()) sites_->fill(batch);
         combinations_->fill(batch);
         singles_->fill(batch);
         random_->fill(batch);
     }
 
 private:
-    std::unique_ptr<Phase> singles_ = one_at_a_time(), combinations_ = combinations(), random_ = random_restarts();
+    std::unique_ptr<Phase> singles_ = one_at_a_time(), combinations_ = combinations(), sites_ = sites(),
+                           random_ = random_restarts();
 };
 
 }  // namespace

@@ -6,26 +6,29 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "search/phase.h"
+#include "search/site_savings.h"
 
 namespace headway {
 namespace {
 
 using MakePhase = std::unique_ptr<Phase> (*)();
-constexpr std::array<std::pair<std::string_view, MakePhase>, 5> phases{{{"combinations", combinations},
+constexpr std::array<std::pair<std::string_view, MakePhase>, 6> phases{{{"combinations", combinations},
                                                                         {"forest", forest_search},
                                                                         {"one_at_a_time", one_at_a_time},
                                                                         {"random_restarts", random_restarts},
+                                                                        {"sites", sites},
                                                                         {"staged", staged}}};
 
 class PhaseStrategy final : public Strategy {
 public:
     PhaseStrategy(std::string_view name, std::unique_ptr<Phase> phase, RouteSet space, uint64_t seed)
-        : name_(name), phase_(std::move(phase)), space_(std::move(space)), seed_(seed) {}
+        : name_(name), phase_(std::move(phase)), set_(std::move(space)), graph_wide_(set_), seed_(seed) {}
 
     std::string_view name() const override { return name_; }
 
     std::vector<Proposal> propose(std::span<const Observation> history, const Ask& ask) const override {
-        const Lessons lessons(space_, history);
+        const Space space(with_site_axes(set_, site_savings(Lessons(graph_wide_, history)), history));
+        const Lessons lessons(space, history);
         Batch batch(lessons, ask, seed_);
         phase_->fill(batch);
         return batch.take();
@@ -34,7 +37,8 @@ public:
 private:
     std::string_view name_;
     std::unique_ptr<Phase> phase_;
-    Space space_;
+    RouteSet set_;
+    Space graph_wide_;  // without the site axes that step times suggest
     uint64_t seed_;
 };
 

@@ -22,6 +22,13 @@ enum class Fate {
     failed,   // the build or the engine crashed, hung or ran out of memory
 };
 
+// The time of one site's steps, the reorders before them included, in the default engine and in another one, both
+// profiled in turn.
+struct SiteTime {
+    std::string site;
+    double start_ns = 0, ns = 0;
+};
+
 // One trial, as far as it is known.
 struct Observation {
     Route route;
@@ -29,6 +36,7 @@ struct Observation {
     std::string fingerprint;            // of the engine; "" without one
     std::optional<double> log_speedup;  // mean over the visits of this engine against the default; none = not measured
     double standard_error = 0.01;       // of it
+    std::vector<SiteTime> sites;        // empty = not profiled
 };
 
 struct Ask {

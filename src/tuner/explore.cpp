@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "search/strategy.h"
+#include "tuner/site_times.h"
 
 namespace headway {
 namespace {
@@ -120,6 +121,24 @@ private:
         return true;
     }
 
+    // Look into an engine that was just visited and passed, where its sites may teach more than its total.
+    void profile(const std::string& fingerprint) {
+        const EngineRecord& engine = *session_.study.find(fingerprint);
+        const Arm& arm = session_.arm(engine.builder);
+        const bool known = !engine.sites.empty() || engine.gate != Outcome::built;
+        if (known || engine.builder != session_.study.find(arena_.reference())->builder ||
+            !worth_profiling(Route::parse(engine.route, arm.knobs.registry()), arm.knobs.registry()))
+            return;
+        try {
+            session_.study.record_sites(
+                fingerprint, profile_sites(session_, *arm.workshop, session_.study.engine_path(arena_.reference()),
+                                           session_.study.engine_path(fingerprint)));
+        } catch (const WorkerError& error) {
+            if (error.failure() == Failure::interrupted) throw;
+            session_.study.record_note("engine " + fingerprint + " could not be profiled: " + error.what());
+        }
+    }
+
     void visit_fresh() {
         while (!fresh_.empty() &&
                session_.budget.left_for_search() > arena_.expected_seconds(fresh_.size(), Purpose::screen)) {
@@ -128,6 +147,8 @@ private:
             fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(size));
             add_leaders(heat);
             arena_.visit(heat, Purpose::screen);
+            for (const std::string& fingerprint : heat)
+                if (has_time()) profile(fingerprint);
             show();
         }
         delete_losers();
@@ -176,6 +197,7 @@ private:
             seen.fingerprint = trial.fingerprint;
             const EngineRecord* engine = session_.study.find(trial.fingerprint);
             if (engine != nullptr && engine->gate != Outcome::built) seen.fate = fate_of(engine->gate);
+            if (engine != nullptr) seen.sites = engine->sites;
             if (trial.fingerprint == arena_.reference()) {
                 seen.log_speedup = 0;
                 seen.standard_error = 0;

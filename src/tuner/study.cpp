@@ -186,6 +186,14 @@ void Study::record_gate(const std::string& fingerprint, Outcome outcome, double 
             {"gate", Json::parse(gate_json)}});
 }
 
+// Whole nanoseconds: a large model has hundreds of sites.
+void Study::record_sites(const std::string& fingerprint, const std::vector<SiteTime>& sites) {
+    Json list = Json::array();
+    for (const SiteTime& site : sites)
+        list.push_back({site.site, static_cast<int64_t>(site.start_ns), static_cast<int64_t>(site.ns)});
+    record({{"event", "sites"}, {"fingerprint", fingerprint}, {"sites", list}});
+}
+
 void Study::record_visit(const VisitRecord& visit) {
     record({{"event", "visit"},
             {"purpose", to_string(visit.purpose)},
@@ -237,6 +245,10 @@ void Study::apply(const Json& event) {
         apply_gate(event);
     } else if (kind == "visit") {
         apply_visit(event);
+    } else if (kind == "sites") {
+        for (const Json& site : event.at("sites"))
+            engines_.at(event.at("fingerprint").get<std::string>())
+                .sites.push_back({site.at(0).get<std::string>(), site.at(1).get<double>(), site.at(2).get<double>()});
     } else if (kind == "confirm") {
         confirms_.push_back({event.at("finalists").get<std::vector<std::string>>(), event.at("alpha").get<double>(),
                              event.at("margin").get<double>(), event.at("affordable").get<int>(),

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "search/strategy.h"
 #include "tuner/log.h"
 #include "workers/protocol.h"
 
@@ -56,6 +57,7 @@ struct EngineRecord {
     double accuracy_margin = 0;    // share of the tolerance left on the tuning data
     std::string gate_json = "{}";  // metrics per output
     std::vector<double> screen;    // log speed-ups of selection visits over all sessions
+    std::vector<SiteTime> sites;   // step times beside the reference's; empty = not profiled
 };
 
 // What a visit was for. Only confirm and report visits may support a claim.
@@ -126,6 +128,7 @@ public:
     void finish_trial(const Trial& trial, const std::string& timing_key, int64_t bytes);
     void record_gate(const std::string& fingerprint, Outcome outcome, double margin, const std::string& reason,
                      const std::string& gate_json);
+    void record_sites(const std::string& fingerprint, const std::vector<SiteTime>& sites);
     void record_visit(const VisitRecord& visit);
     void start_confirm(const ConfirmRecord& confirm);
     // Before the held-out data are read, so that an attempt counts whatever happens then.
