@@ -203,8 +203,8 @@ std::string Target::text() const {
         return std::string(" ") + name + "=" + std::to_string(value);
     };
     return "isa=" + std::string(to_string(isa)) + field("vnni", avx512_vnni) + field("bf16", avx512_bf16) +
-           field("fp16", avx512_fp16) + field("fma512", fma512) + field("l1", l1_bytes) + field("l2", l2_bytes) + field("l3", l3_bytes) +
-           field("threads", threads) + " onednn=" + onednn;
+           field("fp16", avx512_fp16) + field("fma512", fma512) + field("l1", l1_bytes) + field("l2", l2_bytes) +
+           field("l3", l3_bytes) + field("threads", threads) + " onednn=" + onednn;
 }
 
 }  // namespace headway

@@ -18,8 +18,8 @@ constexpr double overlap_loss = 0.15;
 // Entering a step: claiming tiles, loading arguments.
 constexpr double step_us = 0.2;
 
-// Where 512-bit operations run in 256-bit units, narrow code issues twice the instructions for the same work and has half
-// the registers to hold sums in: 4 to 6 % on 1x1 convolutions on Zen 4.
+// Where 512-bit operations run in 256-bit units, narrow code issues twice the instructions for the same work and has
+// half the registers to hold sums in: 4 to 6 % on 1x1 convolutions on Zen 4.
 constexpr double narrow_code = 0.95;
 
 // f32 lanes of the multiply-add units that code for an instruction set fills. Baseline code has no fused multiply-add:

@@ -17,6 +17,7 @@ const Knob<int64_t> blocks_knob{{
             "fewer leave registers for more pixels. 0 = what suits the instruction set.",
     .family = "kernel",
     .values = {0, 1, 2, 3, 4},
+    .numerics = Numerics::reorders,  // the predicted time may lead to another instruction set
     .scope = Scope::site,
     .witness = "conv_3x3",
     .witness_route = "conv.algorithm=direct",
@@ -28,6 +29,7 @@ const Knob<int64_t> pixels_knob{{
             "hold.",
     .family = "kernel",
     .values = {0, 4, 6, 8, 10},
+    .numerics = Numerics::reorders,  // the predicted time may lead to another instruction set
     .scope = Scope::site,
     .witness = "conv_3x3",
     .witness_route = "conv.algorithm=direct",
