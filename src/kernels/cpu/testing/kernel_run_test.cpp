@@ -97,8 +97,13 @@ struct Bench::Impl {
     }
     void fill_guards() {
         for (Tensor& tensor : dst) std::memset(tensor.mutable_bytes().data(), guard_value, tensor.size_bytes());
+        for (Tensor* tensor : {&workspace, &scratch})
+            std::memset(tensor->mutable_bytes().data(), guard_value, tensor->size_bytes());
     }
     bool guards_hold() {
+        for (const Tensor* tensor : {&workspace, &scratch})
+            for (std::byte b : tensor->bytes().last(guard_bytes))
+                if (b != std::byte{guard_value}) return false;
         for (size_t i = 0; i < dst.size(); ++i) {
             const std::span<const std::byte> bytes = dst[i].bytes();
             const auto broken = [](std::byte b) { return b != std::byte{guard_value}; };
@@ -135,8 +140,8 @@ Bench::Bench(const Kernel& kernel, const Problem& problem, const Target& target,
         impl_->dst_bytes.push_back(desc.bytes());
         impl_->dst_pointers.push_back(impl_->dst.back().mutable_bytes().data() + guard_bytes);
     }
-    impl_->workspace = Tensor(ElementType::u8, Shape{impl_->prepared->workspace_bytes()});
-    impl_->scratch = Tensor(ElementType::u8, Shape{impl_->prepared->scratch_bytes()});
+    impl_->workspace = Tensor(ElementType::u8, Shape{impl_->prepared->workspace_bytes() + guard_bytes});
+    impl_->scratch = Tensor(ElementType::u8, Shape{impl_->prepared->scratch_bytes() + guard_bytes});
 }
 
 Bench::~Bench() = default;
@@ -154,7 +159,7 @@ KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Tar
     Bench::Impl& impl = bench.impl();
     impl.fill_guards();
     bench.run();
-    if (!impl.guards_hold()) outputs.complaint = "wrote outside dst";
+    if (!impl.guards_hold()) outputs.complaint = "wrote outside dst, workspace or scratch";
     for (size_t i = 0; i < impl.dst.size(); ++i)
         outputs.dst.push_back(from_layout(impl.dst[i].bytes().subspan(guard_bytes), problem.dst[i]));
     // the last tile first, one at a time, over buffers that hold other values
@@ -162,7 +167,7 @@ KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Tar
     const Args args = impl.args();
     for (int phase = 0; phase < impl.prepared->phases(); ++phase)
         for (int64_t tile = impl.prepared->tiles(phase); tile-- > 0;) {
-            std::memset(args.scratch, 0x7F, impl.scratch.size_bytes());
+            std::memset(args.scratch, 0x7F, impl.scratch.size_bytes() - guard_bytes);
             impl.prepared->run(args, phase, tile, tile + 1);
         }
     for (size_t i = 0; i < impl.dst.size(); ++i) {
