@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "kernels/target.h"
 #include "tensor/compare.h"
 #include "tensor/tensor_proto.h"
 #include "workers/builder.h"
@@ -17,6 +18,8 @@ namespace {
 
 // fp32 engines may sum in another order and use Winograd; the recognisers' softmax is the most sensitive output.
 constexpr double most_rel_l2 = 1e-4;
+// Products of operands with eight bits through whole models: a wrong kernel is off by a hundred percent.
+constexpr double most_rel_l2_in_bf16 = 0.1;
 
 struct Case {
     std::string model, profile;
@@ -95,6 +98,18 @@ TEST_P(Models, AgreesWithTheReference) {
     for (const char* group : {"tuning", "heldout"})
         for (const auto& sample : std::filesystem::directory_iterator(data_ + "/" + group))
             expect_agreement(engine, sample.path().string());
+}
+
+TEST_P(Models, StaysNearTheReferenceInBf16) {
+    if (!Target::native().avx512_bf16) GTEST_SKIP() << "no AVX512_BF16 here";
+    const std::string engine = (work_ / "engine.hwe").string(), out = (work_ / "out").string();
+    const std::string sample = data_ + "/tuning/test_data_set_0";
+    const BuiltEngine in_fp32 = builder_->build("", engine, "");
+    const BuiltEngine in_bf16 = builder_->build("format.compute=bf16", engine, "");
+    EXPECT_NE(in_fp32.fingerprint, in_bf16.fingerprint);
+    builder_->load(engine);
+    builder_->check(engine, sample, out);
+    EXPECT_LE(worst_rel_l2(out, sample), most_rel_l2_in_bf16);
 }
 
 // The same engine twice: bytes must not depend on anything but model, route and target.
