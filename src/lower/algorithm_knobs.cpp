@@ -21,11 +21,11 @@ const Knob<Word> conv_algorithm{{
 
 const Knob<Word> deconv_algorithm{{
     .name = "deconv.algorithm",
-    .help =
-        "How ConvTranspose is computed: one product per position of a kernel that tiles the output, or a product whose "
-        "columns are added into place.",
+    .help = "How ConvTranspose is computed: one product (or dot products, for few columns) per row of a kernel that "
+            "tiles the "
+            "output, or a product whose columns are added into place.",
     .family = "kernel",
-    .values = {"auto", "subpixel", "col2im"},
+    .values = {"auto", "subpixel", "dot", "col2im"},
     .numerics = Numerics::reorders,
     .scope = Scope::site,
     .witness = "deconv_2x2",

@@ -11,6 +11,7 @@ namespace headway {
 namespace {
 
 const Kernel subpixel_emulated512{subpixel_deconv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
+const Kernel dot_emulated512{dot_deconv(Isa::avx2, "emulated512", emulated512::dot_micro)};
 const Kernel col2im_emulated512{col2im_deconv(Isa::avx2, "emulated512", emulated512::gemm_micro)};
 
 struct Case {
@@ -79,6 +80,8 @@ TEST(deconv, odd_shapes) {
     const std::vector<Case> cases = {
         {.batch = 1, .ic = 24, .ih = 7, .iw = 9, .oc = 24, .kh = 2, .kw = 2, .sh = 2, .sw = 2},
         {.batch = 2, .ic = 24, .ih = 5, .iw = 6, .oc = 1, .kh = 2, .kw = 2, .sh = 2, .sw = 2, .epilogue = true},
+        {.batch = 1, .ic = 33, .ih = 40, .iw = 23, .oc = 1, .kh = 3, .kw = 3, .sh = 3, .sw = 3},
+        {.batch = 2, .ic = 3, .ih = 2, .iw = 1, .oc = 2, .kh = 1, .kw = 2, .sh = 1, .sw = 2, .epilogue = true},
         {.batch = 1, .ic = 17, .ih = 3, .iw = 4, .oc = 9, .kh = 3, .kw = 2, .sh = 3, .sw = 2, .epilogue = true},
         {.batch = 1,
          .ic = 8,
@@ -129,21 +132,23 @@ TEST(deconv, odd_shapes) {
         {.batch = 1, .ic = 3, .ih = 1, .iw = 20, .oc = 5, .kh = 1, .kw = 4, .sh = 1, .sw = 3, .left = 1, .right = 2},
         {.batch = 0, .ic = 3, .ih = 2, .iw = 2, .oc = 5, .kh = 2, .kw = 2, .sh = 2, .sw = 2},
     };
-    int subpixel = 0;
+    int subpixel = 0, dot = 0;
     for (const Case& c : cases) {
         const Expected built = build(c);
-        for (const char* name : {"conv_transpose.subpixel", "conv_transpose.col2im"})
+        for (const char* name : {"conv_transpose.subpixel", "conv_transpose.dot", "conv_transpose.col2im"})
             for (const Kernel* kernel : testing::kernels_of(name)) {
                 if (!kernel->supports(built.kernel_case.problem, Target::native(), {})) {
-                    EXPECT_EQ(kernel->fields().algorithm, "subpixel");
+                    EXPECT_NE(kernel->fields().algorithm, "col2im");
                     continue;
                 }
                 subpixel += kernel->fields().algorithm == "subpixel" ? 1 : 0;
+                dot += kernel->fields().algorithm == "dot" ? 1 : 0;
                 testing::expect_near(testing::run_kernel<float>(*kernel, built.kernel_case), built.values, 1e-5, 1e-4,
                                      std::string(kernel->name()) + " on " + built.kernel_case.problem.text());
             }
     }
     EXPECT_GE(subpixel, 4);
+    EXPECT_GE(dot, 6);
 }
 
 }  // namespace
