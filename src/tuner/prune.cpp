@@ -17,11 +17,11 @@ public:
           builder_(engine.builder),
           route_(engine.route) {}
 
-    // To a fixed point: a setting that mattered may be free once another one is gone.
+    // Passes to a fixed point: a setting that mattered may be free once another one is gone.
     std::string run() {
         try {
             adopt(shortest_known());
-            while (drop_one()) continue;
+            while (pass()) continue;
         } catch (const WorkerError& error) {
             if (error.failure() != Failure::interrupted) throw;
         }
@@ -39,10 +39,15 @@ private:
         return shortest;
     }
 
-    bool drop_one() {
-        for (size_t i = 0; i < route_settings(route_).size(); ++i)
-            if (adopt(route_without(route_, i))) return true;
-        return false;
+    bool pass() {
+        bool dropped = false;
+        for (size_t i = 0; i < route_settings(route_).size();) {
+            if (adopt(route_without(route_, i)))
+                dropped = true;
+            else
+                ++i;
+        }
+        return dropped;
     }
 
     bool adopt(const std::string& route) {
