@@ -21,6 +21,8 @@ constexpr int first_look_visits = 8;      // the confirm test's first look
 constexpr int first_look_heats = 3;
 constexpr double heldout_s = 10;
 constexpr int most_heldout_attempts = 3;
+constexpr int most_pruning_builds = 24;  // of a winner with a dozen settings
+constexpr double most_pruning_share = 0.05;
 constexpr double alpha = 0.05;
 
 int non_default_knobs(const std::string& route) {
@@ -33,13 +35,18 @@ double Decider::reserve() const {
     const auto heat = static_cast<size_t>(arena_.heat_size());
     const double wanted = race_heats * arena_.expected_seconds(heat, Purpose::race) +
                           (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) +
-                          heldout_seconds();
+                          closing_seconds();
     return std::min(wanted, most_reserve_);
 }
 
 double Decider::least_reserve() const {
     return first_look_heats * arena_.expected_seconds(2, Purpose::race) +
-           first_look_visits * arena_.expected_seconds(1, Purpose::confirm) + heldout_seconds();
+           first_look_visits * arena_.expected_seconds(1, Purpose::confirm) + closing_seconds();
+}
+
+double Decider::closing_seconds() const {
+    return heldout_seconds() +
+           std::min(most_pruning_builds * trials_.longest_build_s(), session_.budget.seconds() * most_pruning_share);
 }
 
 double Decider::heldout_seconds() const { return std::min(heldout_s, session_.budget.seconds() / 20); }
@@ -126,7 +133,7 @@ std::vector<std::string> Decider::choose(const std::vector<std::string>& engines
 
 int Decider::affordable_visits() const {
     const double pair_s = arena_.expected_seconds(1, Purpose::confirm);
-    const double left = session_.budget.left() - heldout_seconds();
+    const double left = session_.budget.left() - closing_seconds();
     // The report gets its share, but never what the first look of the test needs.
     const int visits = static_cast<int>(left / pair_s);
     return std::max(std::min(visits, first_look_visits), visits - report_visits);
@@ -197,7 +204,7 @@ void Decider::estimate(Ruling& ruling, const std::vector<double>& confirm_values
     std::vector<double> values;
     try {
         while (static_cast<int>(values.size()) < report_visits &&
-               session_.budget.left() > arena_.expected_seconds(1, Purpose::report)) {
+               session_.budget.left() > arena_.expected_seconds(1, Purpose::report) + closing_seconds()) {
             if (!arena_.visit({claimed}, Purpose::report).empty()) break;
             values.push_back(session_.study.visits().back().values.front());
         }

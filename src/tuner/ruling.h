@@ -47,6 +47,7 @@ private:
     bool passes_heldout(Ruling& ruling, const std::string& fingerprint);
     int affordable_visits() const;
     double heldout_seconds() const;
+    double closing_seconds() const;  // of what a claim is followed by: pruning of its route and the hold-out
 
     Session& session_;
     Arena& arena_;
