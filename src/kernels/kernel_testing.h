@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -205,7 +206,7 @@ private:
         for (size_t i = 0; i < problem.src.size(); ++i) {
             if (!problem.src[i] || !problem.constant[i]) continue;
             tensors[i] = Tensor(problem.src[i]->type, problem.src[i]->shape);
-            std::memcpy(tensors[i].mutable_bytes().data(), test_.src[i].data(), test_.src[i].size());
+            std::ranges::copy(test_.src[i], tensors[i].mutable_bytes().begin());  // which may be empty
             constants[i] = &tensors[i];
         }
         packed_ = kernel.fields().pack(problem, target, test_.choices, constants);
