@@ -125,9 +125,21 @@ Slice channel_slice(const OnednnConv& whole, int64_t block, int64_t first, int64
     return slice;
 }
 
+bool is_depthwise(const OnednnConv& c) { return c.group == c.ic && c.group == c.oc && c.group > 1; }
+
+// Channel blocks [first, last) of a depthwise convolution, image and output in blocks.
+Slice depthwise_slice(const OnednnConv& whole, int64_t block, int64_t first, int64_t last) {
+    Slice slice = channel_slice(whole, block, first, last);
+    slice.conv.ic = slice.conv.group = slice.conv.oc;
+    slice.src = first * block * whole.ih * whole.iw;
+    slice.weights = first * block * whole.kh * whole.kw;
+    return slice;
+}
+
 std::vector<Slice> slices_of(const OnednnConv& whole, int64_t block, int64_t parts) {
     const bool rows = whole.src_layout == onednn_nhwc && whole.dst_layout == onednn_nhwc;
-    const bool channels = !rows && block > 1 && whole.group == 1;
+    const bool depthwise = !rows && block > 1 && is_depthwise(whole) && whole.src_layout == whole.dst_layout;
+    const bool channels = depthwise || (!rows && block > 1 && whole.group == 1);
     const int64_t units = rows ? whole.oh : channels ? ceil_div(whole.oc, block) : 1;
     parts = std::min(parts, units);
     std::vector<Slice> slices;
@@ -135,6 +147,8 @@ std::vector<Slice> slices_of(const OnednnConv& whole, int64_t block, int64_t par
         const int64_t first = part * units / parts, last = (part + 1) * units / parts;
         if (rows)
             slices.push_back(row_slice(whole, first, last));
+        else if (depthwise)
+            slices.push_back(depthwise_slice(whole, block, first, last));
         else if (channels)
             slices.push_back(channel_slice(whole, block, first, last));
         else

@@ -7,12 +7,22 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 using dnnl::memory;
+
+using Arguments = std::unordered_map<int, memory>;
 
 struct OnednnPrimitive {
     dnnl::primitive primitive;
     memory::desc src, weights, plain_weights, bias, dst, scratch;
+
+    // Making memory objects takes some microseconds, as long as many a small layer: a call takes a set that an earlier
+    // one left and points it at its own data. Several threads run one primitive at a time.
+    mutable std::mutex mutex = {};
+    mutable std::vector<Arguments> idle = {};
 };
 
 struct OnednnWeights {
@@ -137,9 +147,13 @@ template <class Primitive, class Operation>
 OnednnPrimitive* make(const Operation* operation, const memory::desc& plain_weights) {
     const auto description = describe(*operation);
     if (!description) return nullptr;
-    return new OnednnPrimitive{
-        Primitive(description),  description.src_desc(), description.weights_desc(),   plain_weights,
-        description.bias_desc(), description.dst_desc(), description.scratchpad_desc()};
+    return new OnednnPrimitive{.primitive = Primitive(description),
+                               .src = description.src_desc(),
+                               .weights = description.weights_desc(),
+                               .plain_weights = plain_weights,
+                               .bias = description.bias_desc(),
+                               .dst = description.dst_desc(),
+                               .scratch = description.scratchpad_desc()};
 }
 
 OnednnPrimitive* make_conv(const OnednnConv* c) {
@@ -165,17 +179,36 @@ OnednnWeights* load_weights(const OnednnPrimitive* p, const float* plain) {
     });
 }
 
+Arguments take_arguments(const OnednnPrimitive& p) {
+    const std::lock_guard lock(p.mutex);
+    if (!p.idle.empty()) {
+        Arguments args = std::move(p.idle.back());
+        p.idle.pop_back();
+        return args;
+    }
+    Arguments args;
+    for (const auto& [name, description] :
+         {std::pair(DNNL_ARG_SRC, &p.src), std::pair(DNNL_ARG_WEIGHTS, &p.weights), std::pair(DNNL_ARG_DST, &p.dst),
+          std::pair(DNNL_ARG_SCRATCHPAD, &p.scratch)})
+        args.emplace(name, memory(*description, cpu(), nullptr));
+    if (!p.bias.is_zero()) args.emplace(DNNL_ARG_BIAS, memory(p.bias, cpu(), nullptr));
+    return args;
+}
+
 int32_t run(const OnednnPrimitive* p, const float* src, const OnednnWeights* weights, const float* bias, float* dst,
             void* scratch) {
     return guarded(0, [&] {
         static thread_local dnnl::stream stream(cpu());
-        std::unordered_map<int, memory> args{{DNNL_ARG_SRC, memory(p->src, cpu(), const_cast<float*>(src))},
-                                             {DNNL_ARG_WEIGHTS, weights->values},
-                                             {DNNL_ARG_DST, memory(p->dst, cpu(), dst)},
-                                             {DNNL_ARG_SCRATCHPAD, memory(p->scratch, cpu(), scratch)}};
-        if (bias != nullptr) args.insert({DNNL_ARG_BIAS, memory(p->bias, cpu(), const_cast<float*>(bias))});
+        Arguments args = take_arguments(*p);
+        args.at(DNNL_ARG_SRC).set_data_handle(const_cast<float*>(src));
+        args.at(DNNL_ARG_WEIGHTS).set_data_handle(weights->values.get_data_handle());
+        args.at(DNNL_ARG_DST).set_data_handle(dst);
+        args.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
+        if (bias != nullptr) args.at(DNNL_ARG_BIAS).set_data_handle(const_cast<float*>(bias));
         p->primitive.execute(stream, args);
         stream.wait();
+        const std::lock_guard lock(p->mutex);
+        p->idle.push_back(std::move(args));
         return 1;
     });
 }
