@@ -57,6 +57,13 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
     try {
         for (const Visitor& visitor : visitors)
             plan.warmup_iterations = std::max(plan.warmup_iterations, runner.measure_warmup(visitor, 5));
+        if (options.guards) {
+            VisitPlan first = plan;  // for the guards alone
+            first.rounds = VisitRunner::rounds_before_fitting;
+            runner.run(visitors, first);
+            outcome.rounds = -runner.rounds_run();
+            outcome.dropped = -runner.rounds_dropped();
+        }
         for (int k = 0; k < options.visits && !budget.stopped(); ++k) {
             const VisitRecord visit = runner.run(visitors, plan);
             collect_times(visit, call_ms);
@@ -70,8 +77,8 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
         throw UserError(operands[failure.index()].name + ": " + std::string(to_string(failure.failure())) + ": " +
                         failure.what());
     }
-    outcome.rounds = runner.rounds_run();
-    outcome.dropped = runner.rounds_dropped();
+    outcome.rounds += runner.rounds_run();
+    outcome.dropped += runner.rounds_dropped();
     for (size_t k = 0; k < operands.size(); ++k)
         if (!call_ms[k].empty()) outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k]));
     const bool unstable = too_many_dropped(outcome.dropped, outcome.rounds);

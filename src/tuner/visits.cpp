@@ -121,7 +121,6 @@ std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
 
 void VisitRunner::fit_guards() {
     constexpr double usual = 0.9, slack = 2;
-    constexpr size_t rounds_before_fitting = 16;
     if (run_delays_.size() < rounds_before_fitting) return;
     rules_.most_run_delay = std::max(GuardRules{}.most_run_delay, slack * quantile(run_delays_, usual));
     rules_.most_clock_change = std::max(GuardRules{}.most_clock_change, slack * quantile(clock_changes_, usual));

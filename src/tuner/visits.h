@@ -76,6 +76,9 @@ public:
     int rounds_run() const { return rounds_run_; }
     int rounds_dropped() const { return rounds_dropped_; }
     std::vector<std::string> missing_guards() const { return signals_.missing(); }
+    // A visit of so many rounds teaches the guards what is usual on this machine; until then they drop all that a quiet
+    // machine would not show.
+    static constexpr int rounds_before_fitting = 16;
     // What the guards let pass by now (see fit_guards).
     const GuardRules& rules() const { return rules_; }
 
