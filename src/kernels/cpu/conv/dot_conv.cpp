@@ -49,6 +49,8 @@ private:
                        reinterpret_cast<float*>(args.scratch + pointer_bytes_));
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         DotTile tile{};
+        tile.rows = pointers;
+        tile.c = dst + block.pixel * g_.oc;
         tile.segments = windows_->segments();
         tile.segment_step = block.count;
         tile.run = windows_->run();
@@ -56,14 +58,7 @@ private:
         tile.b_run = b_run_;
         tile.c_step = g_.oc;
         tile.init = reinterpret_cast<const float*>(args.packed[1]);
-        const int64_t count = ceil_div(block.count, micro_.rows[g_.oc]);
-        for (int64_t t = 0, row = 0; t < count; ++t) {
-            const int64_t next = (t + 1) * block.count / count;
-            tile.rows = pointers + row;
-            tile.c = dst + (block.pixel + row) * g_.oc;
-            micro_.tiles[g_.oc][next - row](tile);
-            row = next;
-        }
+        multiply_rows(micro_, tile, g_.oc, block.count);
         epilogue_.apply(args.operands, dst, block.pixel, block.count, 0, g_.oc);
     }
 

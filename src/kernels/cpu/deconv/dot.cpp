@@ -48,8 +48,9 @@ private:
         const float* src = reinterpret_cast<const float*>(args.src[0]) + line * g_.iw * g_.ic;
         const float** pointers = reinterpret_cast<const float**>(args.scratch);
         for (int64_t i = 0; i < g_.iw; ++i) pointers[i] = src + i * g_.ic;
-        const int64_t columns = g_.kw * g_.oc, count = ceil_div(g_.iw, micro_.rows[columns]);
+        const int64_t columns = g_.kw * g_.oc;
         DotTile tile{};
+        tile.rows = pointers;
         tile.segments = 1;
         tile.run = g_.ic;
         tile.b_run = b_run_;
@@ -57,14 +58,8 @@ private:
         tile.init = reinterpret_cast<const float*>(args.packed[1]);
         for (int64_t kh = 0; kh < g_.kh; ++kh) {
             tile.b = reinterpret_cast<const float*>(args.packed[0]) + kh * columns * b_run_;
-            float* row = dst + (line * g_.kh + kh) * g_.ow * g_.oc;
-            for (int64_t t = 0, pixel = 0; t < count; ++t) {
-                const int64_t next = (t + 1) * g_.iw / count;
-                tile.rows = pointers + pixel;
-                tile.c = row + pixel * columns;
-                micro_.tiles[columns][next - pixel](tile);
-                pixel = next;
-            }
+            tile.c = dst + (line * g_.kh + kh) * g_.ow * g_.oc;
+            multiply_rows(micro_, tile, columns, g_.iw);
         }
     }
 

@@ -32,6 +32,9 @@ struct DotMicro {
 
 const DotMicro& dot_micro(Isa isa);
 
+// Runs `whole`, a tile of any number of rows and of 1 to most_columns columns, in tiles of nearly equal height.
+void multiply_rows(const DotMicro& micro, const DotTile& whole, int64_t columns, int64_t rows);
+
 namespace baseline {
 extern const DotMicro dot_micro;
 }
