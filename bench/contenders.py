@@ -156,9 +156,9 @@ class Headway:
         self.scratch = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, env=padded_environment())
-        self.ask(cmd="hello", protocol=1, scratch=self.scratch.name)
-        self.ask(cmd="open", model=str(model), target="native", threads=threads, timing_data=str(sample), shapes=[], values=[])
-        self.ask(cmd="load", engine=self.engine)
+        self.ask(cmd="hello", protocol=2, scratch=self.scratch.name)
+        self.ask(cmd="open", model=str(model), target="native", threads=threads, timing_data=str(sample), shapes=[], values=[], variants=[])
+        self.ask(cmd="load", engine=self.engine, streams=1)
 
     def ask(self, **request):
         self.count += 1
@@ -175,7 +175,8 @@ class Headway:
         return reply
 
     def block(self, iterations):
-        reply = self.ask(cmd="block", engine=self.engine, iterations=iterations, preroll=0, per_iteration=False)
+        reply = self.ask(cmd="block", engine=self.engine, iterations=iterations, preroll=0, streams=1,
+                         per_iteration=False, cold=False)
         return reply["ns"][0] / iterations
 
     def close(self):

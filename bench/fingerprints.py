@@ -19,7 +19,7 @@ class Worker:
     def __init__(self, program, scratch):
         self.process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.scratch, self.count = scratch, 0
-        self.ask(cmd="hello", protocol=1, scratch=scratch)
+        self.ask(cmd="hello", protocol=2, scratch=scratch)
 
     def ask(self, **request):
         self.count += 1
@@ -46,7 +46,7 @@ def main():
             worker = Worker(args.headway, scratch)
             sample = ROOT / "build/data" / model["id"] / profile["name"] / "tuning/test_data_set_0"
             opened = worker.ask(cmd="open", model=str(ROOT / f"build/models/{model['id']}.onnx"), target="native", threads=2,
-                                timing_data=str(sample), shapes=[], values=[])
+                                timing_data=str(sample), shapes=[], values=[], variants=[])
             if "failure" in opened:
                 sys.exit(f"{model['id']}: {opened['reason']}")
 

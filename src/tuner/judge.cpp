@@ -54,7 +54,7 @@ void produce_outputs(const Workshop& workshop, const std::string& engine, const 
                      const std::string& out, double deadline_s) {
     fs::remove_all(out);
     const auto worker = workshop.start(deadline_s);
-    worker->load(engine, deadline_s);
+    worker->load(engine, 1, deadline_s);
     for (size_t i = 0; i < samples.size(); ++i) {
         fs::create_directories(sample_folder(out, i));
         worker->check(engine, samples[i].data, sample_folder(out, i), deadline_s);

@@ -43,8 +43,8 @@ std::vector<SiteTime> profile_sites(const Session& session, const Workshop& work
                                     const std::string& candidate) {
     const double deadline = session.deadline(deadline_s);
     const auto worker = workshop.start(deadline);
-    worker->load(reference, deadline);
-    worker->load(candidate, deadline);
+    worker->load(reference, 1, deadline);
+    worker->load(candidate, 1, deadline);
     profile(*worker, reference, 1, deadline);  // cold
     const int64_t begin = clock_ns();
     profile(*worker, reference, 1, deadline);

@@ -31,7 +31,9 @@ public:
     int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
         const auto index = static_cast<size_t>(engine);
         try {
-            return workers_[index]->block(visitors_[index].path, iterations, preroll, false, deadline_s_).front();
+            return workers_[index]
+                ->block(visitors_[index].path, {.iterations = iterations, .preroll = preroll}, deadline_s_)
+                .front();
         } catch (const WorkerError& error) {
             throw VisitorFailed(index, error.failure(), error.what());
         }
@@ -95,7 +97,7 @@ std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& vi
     const double deadline = start_deadline(budget_);
     try {
         auto worker = visitor.workshop->start(deadline, environment, heap);
-        worker->load(visitor.path, deadline);
+        worker->load(visitor.path, 1, deadline);
         return worker;
     } catch (const WorkerError& error) {
         throw VisitorFailed(index, error.failure(), error.what());
@@ -178,7 +180,7 @@ int64_t VisitRunner::measure_warmup(const Visitor& visitor, double most_seconds)
     Warmup warmup(rules);
     const auto worker = start(0, visitor);
     try {
-        while (!warmup.finished()) warmup.record(worker->block(visitor.path, 1, 0, false, start_deadline_s).front());
+        while (!warmup.finished()) warmup.record(worker->block(visitor.path, {}, start_deadline_s).front());
     } catch (const WorkerError& error) {
         throw VisitorFailed(0, error.failure(), error.what());
     }

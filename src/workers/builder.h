@@ -45,6 +45,8 @@ struct OpenRequest {
     int threads = 0;                // ceiling; 0 = as many as this process may use
     std::vector<ShapeBinding> shapes;
     std::vector<ValueBinding> values;
+    // Other ONNX files of the same model that the user offers, for example quantised by a peer's own tool.
+    std::vector<std::string> variants;
     // A sample folder (input_i.pb). Its inputs bind what is still unbound and are what `run` and `profile` are timed
     // on; empty: inputs are generated from the declared shapes.
     std::string timing_data;
@@ -88,6 +90,12 @@ struct StepTime {
     int64_t ns = 0;
 };
 
+// Code that sets up what an engine is, for a program that has never heard of Headway.
+struct Snippet {
+    std::string language;  // "python", "c++"
+    std::string text;
+};
+
 class Builder {
 public:
     virtual ~Builder() = default;
@@ -98,19 +106,24 @@ public:
     virtual BuilderDescription describe() = 0;
     // Writes the engine file, and the ledger as JSON text to `ledger` unless that is empty.
     virtual BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger) = 0;
-    // Makes an engine ready to run; a second call with the same path does nothing.
-    virtual void load(const std::string& engine) = 0;
-    // Runs a loaded engine on the sample folder `data` (input_i.pb) and writes output_i.pb to the folder `out`.
+    // Makes an engine ready to be run by `streams` callers at once, numbered from 0, each with inputs and outputs of
+    // its own. A second call with the same engine and no more streams does nothing.
+    virtual void load(const std::string& engine, int streams) = 0;
+    // Runs stream 0 of a loaded engine on the sample folder `data` (input_i.pb) and writes output_i.pb to the folder
+    // `out`.
     virtual void check(const std::string& engine, const std::string& data, const std::string& out) = 0;
     // Runs a loaded engine back to back on the timing input: inputs ready in the caller's buffers to outputs readable
-    // in plain layout. Returns when the last output is readable.
-    virtual void run(const std::string& engine, int64_t iterations) = 0;
+    // in plain layout. Returns when the last output is readable. Several threads may call it at once, each with a
+    // stream of its own.
+    virtual void run(const std::string& engine, int64_t iterations, int stream) = 0;
     // Time per step inside the running engine, averaged over the iterations.
     virtual std::vector<StepTime> profile(const std::string& engine, int64_t iterations) = 0;
 
     // Trusted outputs of the model on a sample folder, output_i.pb in `out`, by the plain operators in high precision.
     // Only a builder that has them offers this.
     virtual void reference(const std::string& data, const std::string& out);
+    // How to use the engine without Headway. Only a builder of another runtime has it.
+    virtual std::vector<Snippet> snippets(const std::string& engine);
     // Appends the gate's and the claim's results (JSON text) to an engine file, outside its content hash.
     virtual void certify(const std::string& engine, const std::string& json);
 };

@@ -118,8 +118,8 @@ BuiltEngine WorkerClient::build(const std::string& route, const std::string& eng
         ask({{"cmd", "build"}, {"route", route}, {"engine", engine}, {"ledger", ledger}}, deadline_s));
 }
 
-void WorkerClient::load(const std::string& engine, double deadline_s) {
-    ask({{"cmd", "load"}, {"engine", engine}}, deadline_s);
+void WorkerClient::load(const std::string& engine, int streams, double deadline_s) {
+    ask({{"cmd", "load"}, {"engine", engine}, {"streams", streams}}, deadline_s);
 }
 
 void WorkerClient::check(const std::string& engine, const std::string& data, const std::string& out,
@@ -127,16 +127,13 @@ void WorkerClient::check(const std::string& engine, const std::string& data, con
     ask({{"cmd", "check"}, {"engine", engine}, {"data", data}, {"out", out}}, deadline_s);
 }
 
-std::vector<int64_t> WorkerClient::block(const std::string& engine, int64_t iterations, int64_t preroll,
-                                         bool per_iteration, double deadline_s) {
-    const Json reply = ask({{"cmd", "block"},
-                            {"engine", engine},
-                            {"iterations", iterations},
-                            {"preroll", preroll},
-                            {"per_iteration", per_iteration}},
-                           deadline_s);
+std::vector<int64_t> WorkerClient::block(const std::string& engine, const BlockRequest& request, double deadline_s) {
+    Json message = request;
+    message["cmd"] = "block";
+    message["engine"] = engine;
+    const Json reply = ask(std::move(message), deadline_s);
     const auto ns = as<std::vector<int64_t>>(reply.value("ns", Json()));
-    const size_t expected = per_iteration ? static_cast<size_t>(iterations) : 1;
+    const size_t expected = request.per_iteration ? static_cast<size_t>(request.iterations * request.streams) : 1;
     if (ns.size() != expected || std::any_of(ns.begin(), ns.end(), [](int64_t time) { return time <= 0; }))
         throw WorkerError(Failure::failed, "the worker's answer to block has no times");
     return ns;
@@ -149,6 +146,11 @@ std::vector<StepTime> WorkerClient::profile(const std::string& engine, int64_t i
 
 void WorkerClient::reference(const std::string& data, const std::string& out, double deadline_s) {
     ask({{"cmd", "reference"}, {"data", data}, {"out", out}}, deadline_s);
+}
+
+std::vector<Snippet> WorkerClient::snippets(const std::string& engine, double deadline_s) {
+    const Json reply = ask({{"cmd", "snippets"}, {"engine", engine}}, deadline_s);
+    return as<std::vector<Snippet>>(reply.value("snippets", Json()));
 }
 
 void WorkerClient::certify(const std::string& engine, const std::string& json, double deadline_s) {

@@ -50,13 +50,13 @@ public:
     BuilderDescription describe(double deadline_s);
     BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger,
                       double deadline_s);
-    void load(const std::string& engine, double deadline_s);
+    void load(const std::string& engine, int streams, double deadline_s);
     void check(const std::string& engine, const std::string& data, const std::string& out, double deadline_s);
-    // `preroll` untimed iterations, then `iterations` timed ones: their nanoseconds, in one entry or one per iteration.
-    std::vector<int64_t> block(const std::string& engine, int64_t iterations, int64_t preroll, bool per_iteration,
-                               double deadline_s);
+    // Nanoseconds: of all iterations of all streams together, in one entry, or of each.
+    std::vector<int64_t> block(const std::string& engine, const BlockRequest& request, double deadline_s);
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations, double deadline_s);
     void reference(const std::string& data, const std::string& out, double deadline_s);
+    std::vector<Snippet> snippets(const std::string& engine, double deadline_s);
     void certify(const std::string& engine, const std::string& json, double deadline_s);
 
 private:

@@ -77,12 +77,14 @@ nlohmann::json from_line(std::string_view line, const std::string& scratch) {
         NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__)) \
     }
 
-HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, timing_data)
+HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, variants, timing_data)
 HEADWAY_MESSAGE(OpenedModel, model_hash, target, inputs, outputs)
 HEADWAY_MESSAGE(BuilderVersion, name, version)
 HEADWAY_MESSAGE(KnobDescription, name, help, family, values, numerics, scope)
 HEADWAY_MESSAGE(BuilderDescription, knobs, sites)
 HEADWAY_MESSAGE(BuiltEngine, route, fingerprint, timing_key, bytes)
 HEADWAY_MESSAGE(StepTime, kernel, origins, ns)
+HEADWAY_MESSAGE(Snippet, language, text)
+HEADWAY_MESSAGE(BlockRequest, iterations, preroll, streams, per_iteration, cold)
 
 }  // namespace headway

@@ -12,7 +12,7 @@
 
 namespace headway {
 
-inline constexpr int protocol_version = 1;
+inline constexpr int protocol_version = 2;
 inline constexpr size_t longest_line = 1024;
 // A message in a file may be this long: a description of a large model's sites is far smaller.
 inline constexpr size_t longest_message = size_t{256} << 20;
@@ -29,6 +29,15 @@ std::string_view to_string(Failure failure);
 // Inverse; `failed` for unknown words.
 Failure failure_from_string(std::string_view word);
 
+// One timed block of a loaded engine.
+struct BlockRequest {
+    int64_t iterations = 1;      // timed, of each stream
+    int64_t preroll = 0;         // untimed, before them
+    int streams = 1;             // callers at once; the engine is loaded for as many
+    bool per_iteration = false;  // a time for each iteration of each stream instead of one for all
+    bool cold = false;           // caches are swept before each iteration, outside its time; one stream only
+};
+
 void to_json(nlohmann::json& json, const OpenRequest& value);
 void from_json(const nlohmann::json& json, OpenRequest& value);
 void to_json(nlohmann::json& json, const OpenedModel& value);
@@ -43,5 +52,9 @@ void to_json(nlohmann::json& json, const BuiltEngine& value);
 void from_json(const nlohmann::json& json, BuiltEngine& value);
 void to_json(nlohmann::json& json, const StepTime& value);
 void from_json(const nlohmann::json& json, StepTime& value);
+void to_json(nlohmann::json& json, const Snippet& value);
+void from_json(const nlohmann::json& json, Snippet& value);
+void to_json(nlohmann::json& json, const BlockRequest& value);
+void from_json(const nlohmann::json& json, BlockRequest& value);
 
 }  // namespace headway

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "workers/block.h"
 #include "workers/protocol.h"
 
 namespace headway {
@@ -106,10 +107,10 @@ private:
     Json dispatch(const Json& request) {
         using Handler = Json (Server::*)(const Json&);
         static const std::map<std::string, Handler, std::less<>> handlers{
-            {"hello", &Server::hello},     {"open", &Server::open},       {"describe", &Server::describe},
-            {"build", &Server::build},     {"load", &Server::load},       {"check", &Server::check},
-            {"block", &Server::block},     {"profile", &Server::profile}, {"reference", &Server::reference},
-            {"certify", &Server::certify}, {"quit", &Server::quit},
+            {"hello", &Server::hello},     {"open", &Server::open},         {"describe", &Server::describe},
+            {"build", &Server::build},     {"load", &Server::load},         {"check", &Server::check},
+            {"block", &Server::block},     {"profile", &Server::profile},   {"reference", &Server::reference},
+            {"certify", &Server::certify}, {"snippets", &Server::snippets}, {"quit", &Server::quit},
         };
         const std::string cmd = text(request, "cmd");
         const auto handler = handlers.find(cmd);
@@ -134,7 +135,9 @@ private:
         return builder_->build(text(request, "route"), text(request, "engine"), text(request, "ledger"));
     }
     Json load(const Json& request) {
-        builder_->load(text(request, "engine"));
+        const int streams = request.at("streams").get<int>();
+        check_streams(streams);
+        builder_->load(text(request, "engine"), streams);
         return Json::object();
     }
     Json check(const Json& request) {
@@ -152,22 +155,24 @@ private:
         builder_->certify(text(request, "engine"), text(request, "json"));
         return Json::object();
     }
+    Json snippets(const Json& request) { return {{"snippets", builder_->snippets(text(request, "engine"))}}; }
     Json quit(const Json&) { return Json::object(); }
 
     Json block(const Json& request) {
+        const auto wanted = request.get<BlockRequest>();
+        check_streams(wanted.streams);
+        if (wanted.cold && wanted.streams != 1) throw UserError("cold caches are for one stream");
         const std::string engine = text(request, "engine");
-        const int64_t iterations = request.at("iterations").get<int64_t>(),
-                      preroll = request.at("preroll").get<int64_t>();
-        const bool each = request.at("per_iteration").get<bool>();
-        if (preroll > 0) builder_->run(engine, preroll);
-        std::vector<int64_t> ns;
-        ns.reserve(each ? static_cast<size_t>(iterations) : 1);
-        for (int64_t done = 0; done < iterations; done += each ? 1 : iterations) {
-            const int64_t begin = clock_();
-            builder_->run(engine, each ? 1 : iterations);
-            ns.push_back(clock_() - begin);
-        }
+        if (!streams_ || streams_->count() != wanted.streams) streams_ = std::make_unique<Streams>(wanted.streams);
+        const std::vector<int64_t> ns = run_block(*builder_, engine, wanted, *streams_, clock_);
+        wait_for_idle_threads();
         return {{"ns", ns}};
+    }
+
+    static void check_streams(int streams) {
+        constexpr int most_streams = 1024;
+        if (streams < 1 || streams > most_streams)
+            throw UserError("streams must be 1 to " + std::to_string(most_streams));
     }
 
     std::unique_ptr<Builder> builder_;
@@ -175,6 +180,7 @@ private:
     std::function<int64_t()> clock_;
     std::string scratch_;
     std::vector<char> padding_;
+    std::unique_ptr<Streams> streams_;
 };
 
 }  // namespace

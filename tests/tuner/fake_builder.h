@@ -30,9 +30,9 @@ public:
     OpenedModel open(const OpenRequest& request) override;
     BuilderDescription describe() override;
     BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger) override;
-    void load(const std::string& engine) override;
+    void load(const std::string& engine, int streams) override;
     void check(const std::string& engine, const std::string& data, const std::string& out) override;
-    void run(const std::string& engine, int64_t iterations) override;
+    void run(const std::string& engine, int64_t iterations, int stream) override;
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override;
     void reference(const std::string& data, const std::string& out) override;
     void certify(const std::string& engine, const std::string& json) override;

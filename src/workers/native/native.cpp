@@ -66,11 +66,10 @@ std::vector<std::string> names_of(const std::vector<Port>& ports) {
     return names;
 }
 
-// An engine with memory of its own for inputs and outputs.
-class Loaded {
+// One caller of an engine, with memory of its own for inputs and outputs.
+class Caller {
 public:
-    Loaded(const std::string& path, const Registry<Kernel>& kernels)
-        : engine_(Engine::load(path, kernels)), context_(engine_) {
+    explicit Caller(std::shared_ptr<const Engine> engine) : engine_(std::move(engine)), context_(engine_) {
         for (const Port& port : engine_->plan().outputs) {
             outputs_.emplace_back(port.desc.type, port.desc.shape);
             output_bytes_.push_back(outputs_.back().mutable_bytes().data());
@@ -108,6 +107,11 @@ private:
     std::vector<Tensor> inputs_, outputs_;
     std::vector<const std::byte*> input_bytes_;
     std::vector<std::byte*> output_bytes_;
+};
+
+struct Loaded {
+    std::shared_ptr<const Engine> engine;
+    std::vector<std::unique_ptr<Caller>> callers;  // by stream
 };
 
 class NativeBuilder final : public Builder {
@@ -159,31 +163,34 @@ public:
                 static_cast<int64_t>(std::filesystem::file_size(engine))};
     }
 
-    void load(const std::string& engine) override {
-        if (engines_.contains(engine)) return;
-        auto loaded = std::make_unique<Loaded>(engine, catalogue_.kernels);
-        if (!timing_inputs_.empty()) loaded->set_inputs(timing_inputs_);
-        engines_[engine] = std::move(loaded);
+    void load(const std::string& engine, int streams) override {
+        Loaded& loaded = engines_[engine];
+        if (!loaded.engine) loaded.engine = Engine::load(engine, catalogue_.kernels);
+        while (static_cast<int>(loaded.callers.size()) < streams) {
+            auto caller = std::make_unique<Caller>(loaded.engine);
+            if (!timing_inputs_.empty()) caller->set_inputs(timing_inputs_);
+            loaded.callers.push_back(std::move(caller));
+        }
     }
 
     void check(const std::string& engine, const std::string& data, const std::string& out) override {
-        Loaded& loaded = find(engine);
-        loaded.set_inputs(read_sample(data, loaded.plan().inputs.size()));
-        loaded.run();
-        write_outputs(out, names_of(loaded.plan().outputs), loaded.outputs());
-        if (!timing_inputs_.empty()) loaded.set_inputs(timing_inputs_);
+        Caller& caller = find(engine, 0);
+        caller.set_inputs(read_sample(data, caller.plan().inputs.size()));
+        caller.run();
+        write_outputs(out, names_of(caller.plan().outputs), caller.outputs());
+        if (!timing_inputs_.empty()) caller.set_inputs(timing_inputs_);
     }
 
-    void run(const std::string& engine, int64_t iterations) override {
-        Loaded& loaded = find(engine);
-        for (int64_t k = 0; k < iterations; ++k) loaded.run();
+    void run(const std::string& engine, int64_t iterations, int stream) override {
+        Caller& caller = find(engine, stream);
+        for (int64_t k = 0; k < iterations; ++k) caller.run();
     }
 
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override {
-        Loaded& loaded = find(engine);
-        const Plan& plan = loaded.plan();
+        Caller& caller = find(engine, 0);
+        const Plan& plan = caller.plan();
         std::vector<int64_t> ns(plan.steps.size(), 0);
-        for (int64_t k = 0; k < iterations; ++k) loaded.profile(ns);
+        for (int64_t k = 0; k < iterations; ++k) caller.profile(ns);
         std::vector<StepTime> times;
         for (size_t s = 0; s < ns.size(); ++s)
             times.push_back({plan.steps[s].kernel, plan.steps[s].origins, ns[s] / std::max<int64_t>(iterations, 1)});
@@ -220,10 +227,11 @@ private:
         return opened;
     }
 
-    Loaded& find(const std::string& engine) {
+    Caller& find(const std::string& engine, int stream) {
         const auto at = engines_.find(engine);
-        if (at == engines_.end()) throw UserError("engine " + engine + " is not loaded");
-        return *at->second;
+        if (at == engines_.end() || stream >= static_cast<int>(at->second.callers.size()))
+            throw UserError("engine " + engine + " is not loaded for so many streams");
+        return *at->second.callers[static_cast<size_t>(stream)];
     }
 
     // What the request fixes; then shapes of what is still open, and the integers on which Ifs may depend, from the
@@ -277,7 +285,7 @@ private:
     Bindings bindings_;
     Graph bound_;
     std::vector<Tensor> timing_inputs_;
-    std::map<std::string, std::unique_ptr<Loaded>> engines_;
+    std::map<std::string, Loaded> engines_;
 };
 
 const BuilderKind native{"native", "Headway's own compiler and runtime",
