@@ -9,6 +9,7 @@
 #include "graph/verify.h"
 #include "onnx/external_data.h"
 #include "onnx/import_graph.h"
+#include "onnx/model_hash.h"
 #include "onnx/proto.h"
 
 namespace headway {
@@ -78,10 +79,7 @@ OnnxModel import_bytes(const std::shared_ptr<const MappedFile>& file, const std:
     if (model.graph.outputs.empty()) throw UserError("the model has no outputs");
     refuse_unsupported(state, header.has_functions);
     verify_graph(model.graph, Stage::imported);
-    Hasher hasher;
-    hasher.add_bytes(bytes.data(), bytes.size());
-    external.add_to(hasher);
-    model.hash = hasher.finish();
+    model.hash = model_hash(bytes, folder);
     model.ir_version = header.ir_version;
     model.producer = header.producer;
     model.opsets = std::move(state.opsets);

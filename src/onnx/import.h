@@ -32,7 +32,7 @@ struct ImportOptions {
 
 struct OnnxModel {
     Graph graph;
-    Hash hash;  // of the file and of the external data that was read
+    Hash hash;  // as model_hash() gives it
     int64_t ir_version = 0;
     std::string producer;
     std::map<std::string, int> opsets;  // by domain; "" = ai.onnx

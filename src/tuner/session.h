@@ -7,12 +7,12 @@
 
 #include "tuner/budget.h"
 #include "tuner/judge.h"
-#include "tuner/knobs.h"
 #include "tuner/progress.h"
 #include "tuner/study.h"
 #include "tuner/study_data.h"
 #include "tuner/tune.h"
 #include "tuner/visits.h"
+#include "workers/described_knobs.h"
 
 namespace headway {
 

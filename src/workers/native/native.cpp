@@ -12,38 +12,13 @@
 #include "runtime/engine.h"
 #include "runtime/engine_file.h"
 #include "tensor/random.h"
-#include "tensor/tensor_proto.h"
 #include "workers/builder.h"
+#include "workers/sample_files.h"
 
 namespace headway {
 namespace {
 
 constexpr const char* builder_version = "0.1.0";
-
-// Inputs of one sample: input_i.pb in the order of the model's inputs.
-std::vector<Tensor> read_sample(const std::string& folder, size_t count) {
-    std::vector<Tensor> tensors;
-    for (size_t k = 0; k < count; ++k) {
-        const std::string path = folder + "/input_" + std::to_string(k) + ".pb";
-        const auto file = std::make_shared<const std::string>(read_file(path));
-        try {
-            tensors.push_back(read_tensor_proto(*file, file).tensor);
-        } catch (const UserError& error) {
-            throw UserError(path + ": " + error.what());
-        }
-    }
-    return tensors;
-}
-
-void write_outputs(const std::string& folder, const std::vector<std::string>& names,
-                   const std::vector<Tensor>& outputs) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed) throw UserError("cannot make the folder " + folder + ": " + failed.message());
-    for (size_t k = 0; k < outputs.size(); ++k)
-        write_file_atomically(folder + "/output_" + std::to_string(k) + ".pb",
-                              write_tensor_proto(outputs[k], names[k]));
-}
 
 bool has_if(const Graph& graph) {
     for (NodeId id = 0; id < graph.node_count(); ++id)

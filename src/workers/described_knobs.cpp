@@ -1,4 +1,4 @@
-#include "tuner/knobs.h"
+#include "workers/described_knobs.h"
 
 #include <algorithm>
 
