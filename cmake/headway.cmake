@@ -84,8 +84,8 @@ add_library(headway_libraries INTERFACE)
 target_link_libraries(headway_libraries INTERFACE headway_options Threads::Threads ZLIB::ZLIB fmt::fmt
                       nlohmann_json::nlohmann_json CLI11::CLI11 ${CMAKE_DL_LIBS})
 
-# Sets `out` to the rooms whose objects a test of `room` links: the room and all that tools/layers.txt lets it include.
-# A room in a room (workers/native) has an underscore in its target's name.
+# Sets `out` to the rooms whose objects a program with `room` (one or several) links: itself and all that tools/layers.txt
+# lets it include. A room in a room (workers/native) has an underscore in its target's name.
 function(headway_closure room out)
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/layers.txt lines REGEX "^[a-z/]+ *:")
   string(REPLACE "/" "_" lines "${lines}")
@@ -119,7 +119,7 @@ function(headway_unit_tests name)
   add_executable(${name}_test ${sources})
   headway_isa_flags("${sources}")
   target_link_libraries(${name}_test PRIVATE headway_libraries GTest::gtest GTest::gtest_main)
-  headway_closure(${name} closure)
+  headway_closure("${name};${name}_test" closure)
   foreach(room ${closure})
     if(TARGET headway_${room})
       target_link_libraries(${name}_test PRIVATE $<TARGET_OBJECTS:headway_${room}>)

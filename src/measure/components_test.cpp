@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {
 
 TEST(Components, AreSeparated) {
-    VisitWorld world{
-        .layout_sd = 0.006, .block_sd = 0.01, .drift_sd = 0, .burst_chance = 0, .outlier_chance = 0, .rounds = 8};
+    VisitWorld world({.layout_sd = 0.006, .block_sd = 0.01, .drift_sd = 0, .burst_chance = 0, .outlier_chance = 0});
+    world.rounds = 8;
     std::vector<std::vector<double>> visits;
     for (int i = 0; i < 400; ++i) {
         const double same = 0;

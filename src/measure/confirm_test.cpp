@@ -6,7 +6,7 @@
 
 #include "measure/judge.h"
 #include "measure/statistics.h"
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {
@@ -183,7 +183,7 @@ TEST(Confirm, FindsAPlantedGainOfTwoPercent) {
 TEST(Confirm, OneProcessIsOneValueHoweverManyRounds) {
     VisitWorld world;
     world.rounds = 900;
-    world.layout_sd = 0.004;
+    world.noise.layout_sd = 0.004;
     int claims = 0, in_process_claims = 0;
     for (int i = 0; i < 40; ++i) {
         const double same = 0;

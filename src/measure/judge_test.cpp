@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "measure/finalists.h"
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {

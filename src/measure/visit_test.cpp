@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "measure/statistics.h"
-#include "measure/visit_world.h"
+#include "sim/visit_world.h"
 
 namespace headway {
 namespace {
@@ -37,29 +37,15 @@ TEST(Visit, RunsEveryEngineInEveryRoundWithTheSamePlan) {
     EXPECT_NEAR(visit_value(visit.kept(), 2), -std::log(2), 1e-12);
 }
 
-// A machine on which the second engine is disturbed twice as often as the reference; a disturbed block is 10 % slower.
-struct Disturbed final : BlockRunner, RoundGuard {
-    VisitWorld world{.burst_chance = 0, .outlier_chance = 0};
-    bool hit = false;
-    int64_t block_ns(int engine, int64_t, int64_t) override {
-        const bool disturbed = world.rng.chance(engine == 0 ? 0.05 : 0.1);
-        hit = hit || disturbed;
-        return std::llround(50e6 * std::exp(world.block(disturbed ? 0.1 : 0, 0)));
-    }
-    void begin_round() override { hit = false; }
-    std::optional<std::string> end_round(int64_t) override {
-        return hit ? std::optional<std::string>("disturbed") : std::nullopt;
-    }
-};
-
 // Pitfall: a guard that drops only the slow engine's block. Whole rounds go, and the ratio of equal engines stays 1.
 TEST(Visit, GuardsDropWholeRoundsWithoutBias) {
-    Disturbed machine;
-    Rng rng(2);
+    VisitWorld world({.burst_chance = 0, .outlier_chance = 0, .guard_chance = 0.05});
+    world.rounds = 8;
     std::vector<double> values, with_disturbed;
     int dropped = 0, rounds = 0;
+    const double same = 0;
     for (int i = 0; i < 600; ++i) {
-        const Visit visit = run_visit(2, 8, {}, machine, &machine, rng);
+        const Visit visit = world.run(std::span(&same, 1));
         const auto kept = visit.kept();
         EXPECT_EQ(visit.rounds.size(), 8u) << "all values are stored";
         EXPECT_EQ(kept.size() + static_cast<size_t>(visit.dropped()), 8u);
@@ -76,18 +62,18 @@ TEST(Visit, GuardsDropWholeRoundsWithoutBias) {
 
 // Pitfall: blocks run one engine after the other instead of interleaved give drift to one engine.
 TEST(Visit, InterleavingCancelsDriftThatBlocksInARowDoNot) {
-    VisitWorld world{.layout_sd = 0,
-                     .block_sd = 0.003,
-                     .drift_sd = 0.03,
-                     .drift_memory = 0.98,
-                     .burst_chance = 0,
-                     .outlier_chance = 0};
+    VisitWorld world({.layout_sd = 0,
+                      .block_sd = 0.003,
+                      .drift_sd = 0.03,
+                      .drift_memory = 0.98,
+                      .burst_chance = 0,
+                      .outlier_chance = 0});
     std::vector<double> interleaved, in_a_row;
     for (int i = 0; i < 500; ++i) {
         interleaved.push_back(world.pair_value(0));
         double reference = 0, other = 0;
-        for (int block = 0; block < 4; ++block) reference += world.block(0, 0) / 4;
-        for (int block = 0; block < 4; ++block) other += world.block(0, 0) / 4;
+        for (int block = 0; block < 4; ++block) reference += world.log_block(0) / 4;
+        for (int block = 0; block < 4; ++block) other += world.log_block(0) / 4;
         in_a_row.push_back(reference - other);
     }
     EXPECT_LT(standard_deviation(interleaved) * 2, standard_deviation(in_a_row));
