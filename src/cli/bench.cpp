@@ -60,7 +60,7 @@ Operand parse_operand(const std::string& text) {
 class Bench {
 public:
     explicit Bench(const Options& options) : options_(options) {
-        sample_ = write_first_sample(options.data, folder_.path() + "/sample");
+        sample_ = write_first_sample(options.data, folder_.path() + "/sample", options.bench.scenario.batch);
         add(options.subject);
         for (const std::string& operand : options.against) add(operand);
     }
@@ -98,10 +98,15 @@ private:
     std::vector<BenchOperand> operands_;
 };
 
-void print(const BenchOutcome& outcome) {
+void print(const BenchOutcome& outcome, const Scenario& scenario) {
+    std::cout << "scenario " << scenario.text();
+    if (scenario.kind == Scenario::Kind::tail)
+        std::cout << fmt::format(": times are upper bounds of the {} % percentile, right with 99 % confidence",
+                                 scenario.percentile);
+    std::cout << "\n";
     for (const BenchEngine& engine : outcome.result.engines)
-        std::cout << fmt::format("{}  median {:.4f} ms  p5 {:.4f}  p95 {:.4f}\n", engine.engine, engine.median_ms,
-                                 engine.p5_ms, engine.p95_ms);
+        std::cout << fmt::format("{}  median {:.4f} ms  p5 {:.4f}  p95 {:.4f}  {:.1f} samples/s\n", engine.engine,
+                                 engine.median_ms, engine.p5_ms, engine.p95_ms, engine.samples_per_s);
     for (const BenchComparison& comparison : outcome.result.comparisons) {
         const Comparison& result = comparison.result;
         std::cout << fmt::format("{} against {}: {} {:.3f}x [{:.3f}, {:.3f}], resolution {:.2f} %{}\n",
@@ -116,9 +121,7 @@ void print(const BenchOutcome& outcome) {
 }
 
 int run(Options& options) {
-    if (options.scenario != "latency")
-        throw UserError("--scenario " + escaped(options.scenario) +
-                        ": only latency is known (one call at a time, warm)");
+    options.bench.scenario = Scenario::parse(options.scenario);
     options.bench.margin = std::log1p(options.margin_percent / 100);
     options.bench.stop = &stop_requested;
     std::signal(SIGINT, on_interrupt);
@@ -126,7 +129,7 @@ int run(Options& options) {
     if (options.json)
         std::cout << bench_json(outcome.result) << "\n";
     else
-        print(outcome);
+        print(outcome, options.bench.scenario);
     return exit_yes;
 }
 
@@ -148,7 +151,8 @@ const Command command{
         app.add_option("--margin", options->margin_percent, "Smallest difference worth a verdict, in percent")
             ->check(CLI::Range(0.0, 100.0))
             ->capture_default_str();
-        app.add_option("--scenario", options->scenario, "What is timed")->capture_default_str();
+        app.add_option("--scenario", options->scenario, std::string("What is timed: ") + scenario_help)
+            ->capture_default_str();
         app.add_option("--seed", options->bench.seed, "Seed of every random order")->capture_default_str();
         add_build_options(app, options->build);
         add_json_option(app, options->json);

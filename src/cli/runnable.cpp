@@ -6,6 +6,7 @@
 #include "base/temporary.h"
 #include "cli/native_session.h"
 #include "compile/compile.h"
+#include "data/batch.h"
 #include "runtime/engine_file.h"
 
 namespace headway {
@@ -40,11 +41,11 @@ std::shared_ptr<const Engine> open_runnable(const std::string& operand, const Bu
     return Engine::load(engine, kernels);
 }
 
-std::string write_first_sample(const std::string& data, const std::string& folder) {
+std::string write_first_sample(const std::string& data, const std::string& folder, int64_t batch) {
     if (data.empty()) return "";
     const std::vector<RawSample> samples = read_samples(data);
     if (samples.empty()) throw UserError("no samples in " + data);
-    write_sample(folder, samples.front().inputs, {});
+    write_sample(folder, batch > 0 ? batch_first(samples, batch).inputs : samples.front().inputs, {});
     return folder;
 }
 

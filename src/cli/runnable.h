@@ -19,8 +19,8 @@ std::shared_ptr<const Engine> open_runnable(const std::string& operand, const Bu
 bool is_engine_file(const std::string& path);
 
 // The first sample of a data set as a folder of input_i.pb, which is what builders bind dimensions from and time on.
-// Returns `folder`, or "" when there is no data.
-std::string write_first_sample(const std::string& data, const std::string& folder);
+// `batch`: samples joined into it, 0 = the first alone. Returns `folder`, or "" when there is no data.
+std::string write_first_sample(const std::string& data, const std::string& folder, int64_t batch = 0);
 
 // The engine's ports as data sets see them.
 std::vector<PortSpec> input_specs(const Engine& engine);

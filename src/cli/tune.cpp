@@ -68,9 +68,7 @@ void complete(Options& options) {
     TuneOptions& tune = options.tune;
     tune.budget_s = parse_budget(options.budget);
     tune.builders = split(options.builders, ',');
-    if (options.scenario != "latency")
-        throw UserError("--scenario " + escaped(options.scenario) +
-                        ": only latency is known (one call at a time, warm)");
+    tune.scenario = Scenario::parse(options.scenario);
     tune.gate = make_gate(options.gate);
     tune.model = open_request(std::filesystem::absolute(options.model).string(), options.build, "");
     const std::string stem = std::filesystem::path(options.model).stem().string();
@@ -126,7 +124,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--budget", options.budget, "Wall clock for everything, as 90s, 10m, 1h")
         ->type_name("TIME")
         ->capture_default_str();
-    app.add_option("--scenario", options.scenario, "What is optimised")->capture_default_str();
+    app.add_option("--scenario", options.scenario, std::string("What is optimised: ") + scenario_help)
+        ->capture_default_str();
     app.add_option("--space", tune.space,
                    "Routes to search, KNOB=[A|B],..., or a file (default: every value of every knob)")
         ->type_name("ROUTESET");

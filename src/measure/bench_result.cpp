@@ -1,5 +1,6 @@
 #include "measure/bench_result.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -17,8 +18,10 @@ double finite(double number) {
 
 }  // namespace
 
-BenchEngine summarise_times(std::string engine, std::span<const double> call_ms) {
-    return {std::move(engine), median(call_ms), quantile(call_ms, 0.05), quantile(call_ms, 0.95)};
+BenchEngine summarise_times(std::string engine, std::span<const double> call_ms, const Scenario& scenario) {
+    const double samples = static_cast<double>(std::max<int64_t>(1, scenario.batch) * scenario.streams);
+    return {std::move(engine), median(call_ms), quantile(call_ms, 0.05), quantile(call_ms, 0.95),
+            1000 * samples / median(call_ms)};
 }
 
 std::string bench_json(const BenchResult& result) {
@@ -28,7 +31,8 @@ std::string bench_json(const BenchResult& result) {
         engines.push_back({{"engine", engine.engine},
                            {"median_ms", finite(engine.median_ms)},
                            {"p5_ms", finite(engine.p5_ms)},
-                           {"p95_ms", finite(engine.p95_ms)}});
+                           {"p95_ms", finite(engine.p95_ms)},
+                           {"samples_per_s", finite(engine.samples_per_s)}});
     Json comparisons = Json::array();
     for (const BenchComparison& comparison : result.comparisons)
         comparisons.push_back({{"engine", comparison.engine},
@@ -39,7 +43,10 @@ std::string bench_json(const BenchResult& result) {
                                {"verdict", to_string(comparison.result.finding)},
                                {"resolution", finite(comparison.result.resolution)},
                                {"why", to_string(comparison.result.why)}});
-    const Json json{{"engines", engines}, {"comparisons", comparisons}, {"machine", Json::parse(result.machine_json)}};
+    const Json json{{"scenario", result.scenario},
+                    {"engines", engines},
+                    {"comparisons", comparisons},
+                    {"machine", Json::parse(result.machine_json)}};
     // engine names come from the command line and may hold any bytes
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

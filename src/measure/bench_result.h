@@ -7,12 +7,14 @@
 
 #include "measure/finding.h"
 #include "measure/judge.h"
+#include "measure/scenario.h"
 
 namespace headway {
 
 struct BenchEngine {
     std::string engine;
     double median_ms = 0, p5_ms = 0, p95_ms = 0;
+    double samples_per_s = 0;  // of all streams, at the median; a call without a declared batch counts as one sample
 };
 
 struct BenchComparison {
@@ -23,13 +25,14 @@ struct BenchComparison {
 struct BenchResult {
     std::vector<BenchEngine> engines;
     std::vector<BenchComparison> comparisons;
+    std::string scenario = "latency";
     std::string machine_json = "{}";  // of MachineFacts
 };
 
-// Times of one call, in milliseconds.
-BenchEngine summarise_times(std::string engine, std::span<const double> call_ms);
+// Times of one call in milliseconds, one per block: its mean, in the tail scenario the bound of its percentile.
+BenchEngine summarise_times(std::string engine, std::span<const double> call_ms, const Scenario& scenario);
 
-// {"engines":[{"engine","median_ms","p5_ms","p95_ms"}],"comparisons":[{"engine","against","speedup","low","high",
+// {"scenario","engines":[{"engine","median_ms","p5_ms","p95_ms","samples_per_s"}],"comparisons":[{"engine","against","speedup","low","high",
 // "verdict","resolution","why"}],"machine":{...}}
 std::string bench_json(const BenchResult& result);
 

@@ -12,7 +12,8 @@ namespace {
 
 TEST(BenchResult, JsonHasTheFieldsThatScriptsRelyOn) {
     BenchResult result;
-    result.engines.push_back(summarise_times("a.hwe", std::vector<double>{3, 1, 2, 4, 5}));
+    result.engines.push_back(
+        summarise_times("a.hwe", std::vector<double>{3, 1, 2, 4, 5}, Scenario::parse("throughput:6,streams:2")));
     result.comparisons.push_back(
         {"a.hwe", "onnxruntime:m.onnx", {.finding = Finding::faster, .speedup = {1.5, 1.4, 1.6}, .resolution = 0.01}});
     result.machine_json = R"({"cpu":"x"})";
@@ -30,11 +31,13 @@ TEST(BenchResult, JsonHasTheFieldsThatScriptsRelyOn) {
     EXPECT_EQ(comparison["resolution"], 0.01);
     EXPECT_EQ(comparison["why"], "none");
     EXPECT_EQ(json["machine"]["cpu"], "x");
+    EXPECT_EQ(json["engines"][0]["samples_per_s"], 4000.0) << "2 callers, 6 samples a call, 3 ms";
+    EXPECT_EQ(json["scenario"], "latency");
 }
 
 TEST(BenchResult, NoComparisonsAndOddNames) {
     BenchResult result;
-    result.engines.push_back(summarise_times("\xFF\n\"", std::vector<double>{1}));
+    result.engines.push_back(summarise_times("\xFF\n\"", std::vector<double>{1}, {}));
     const auto json = nlohmann::json::parse(bench_json(result));
     EXPECT_TRUE(json["comparisons"].is_array());
     EXPECT_TRUE(json["machine"].is_object());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "measure/statistics.h"
 
@@ -31,6 +32,18 @@ BlockPlan plan_blocks(std::span<const double> iteration_ns, int64_t clock_resolu
     plan.iterations = std::max<int64_t>(1, std::min(plan.iterations, cap));
     plan.preroll = std::max(least_preroll, std::min(count_up(preroll_ns, fastest), cap));
     plan.too_coarse = static_cast<double>(plan.iterations) * fastest < for_the_clock;
+    return plan;
+}
+
+BlockPlan fitted_to(const Scenario& scenario, BlockPlan plan) {
+    constexpr int64_t most_cold_calls = 8;
+    if (scenario.kind == Scenario::Kind::cold) {
+        plan.iterations = std::min(plan.iterations, most_cold_calls);
+        plan.preroll = 0;
+    }
+    if (scenario.kind == Scenario::Kind::tail)
+        plan.iterations =
+            std::max(plan.iterations, ceil_div(least_tail_calls(scenario.percentile / 100), scenario.streams));
     return plan;
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "measure/scenario.h"
+
 namespace headway {
 
 struct BlockRules {
@@ -22,6 +24,10 @@ struct BlockPlan {
 
 // `iteration_ns`: one warm iteration of each engine of the heat.
 BlockPlan plan_blocks(std::span<const double> iteration_ns, int64_t clock_resolution_ns, const BlockRules& rules = {});
+
+// What the scenario changes: a tail needs calls enough for its bound, and cold calls are few, because each pays for a
+// sweep of the caches, and need no preroll.
+BlockPlan fitted_to(const Scenario& scenario, BlockPlan plan);
 
 struct WarmupRules {
     int64_t least_iterations = 3;

@@ -82,5 +82,18 @@ TEST(Warmup, EveryEngineGetsTheLongest) {
     EXPECT_EQ(common_warmup({}), 0);
 }
 
+TEST(BlockPlan, ScenariosChangeWhatTheyMust) {
+    const BlockPlan plan{20, 5, false};
+    EXPECT_EQ(fitted_to({}, plan).iterations, 20);
+    EXPECT_EQ(fitted_to({}, plan).preroll, 5);
+    const BlockPlan cold = fitted_to(Scenario::parse("cold"), plan);
+    EXPECT_LT(cold.iterations, 20) << "each pays for a sweep of the caches";
+    EXPECT_EQ(cold.preroll, 0);
+    EXPECT_EQ(fitted_to(Scenario::parse("cold"), {1, 2, false}).iterations, 1);
+    EXPECT_EQ(fitted_to(Scenario::parse("tail:99"), plan).iterations, least_tail_calls(0.99));
+    EXPECT_EQ(fitted_to(Scenario::parse("tail:99,streams:2"), plan).iterations, 230) << "459 calls of both";
+    EXPECT_EQ(fitted_to(Scenario::parse("tail:50"), plan).iterations, 20) << "there are enough";
+}
+
 }  // namespace
 }  // namespace headway

@@ -44,6 +44,7 @@ Arena::Arena(Session& session, std::string reference) : session_(session), refer
 VisitPlan Arena::plan(Purpose purpose) const {
     VisitPlan plan;
     plan.purpose = purpose;
+    plan.scenario = session_.options.scenario;
     plan.rounds = selects(purpose) ? selection_rounds : confirm_rounds_;
     plan.warmup_iterations = selects(purpose) ? short_warmup_ : warmup_;
     if (selects(purpose)) plan.blocks = selection_blocks;
@@ -66,7 +67,7 @@ void Arena::run_control() {
     session_.progress.phase("measuring the default engine against its copy");
     write_file_atomically(visitor(clone_name).path, read_file(visitor(reference_).path));
     const double budget = session_.budget.seconds();
-    warmup_ = session_.visits.measure_warmup(visitor(reference_), budget * warmup_share);
+    warmup_ = session_.visits.measure_warmup(visitor(reference_), session_.options.scenario, budget * warmup_share);
     std::vector<double> values;
     std::vector<std::vector<double>> rounds;
     const double begin = session_.budget.spent();

@@ -51,12 +51,14 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
     VisitPlan plan;
     plan.purpose = Purpose::report;
     plan.rounds = options.rounds;
+    plan.scenario = options.scenario;
 
     BenchOutcome outcome;
     std::vector<std::vector<double>> call_ms(operands.size()), values(operands.size());
     try {
         for (const Visitor& visitor : visitors)
-            plan.warmup_iterations = std::max(plan.warmup_iterations, runner.measure_warmup(visitor, 5));
+            plan.warmup_iterations =
+                std::max(plan.warmup_iterations, runner.measure_warmup(visitor, options.scenario, 5));
         if (options.guards) {
             VisitPlan first = plan;  // for the guards alone
             first.rounds = VisitRunner::rounds_before_fitting;
@@ -80,7 +82,9 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
     outcome.rounds += runner.rounds_run();
     outcome.dropped += runner.rounds_dropped();
     for (size_t k = 0; k < operands.size(); ++k)
-        if (!call_ms[k].empty()) outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k]));
+        if (!call_ms[k].empty())
+            outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k], options.scenario));
+    outcome.result.scenario = options.scenario.text();
     const bool unstable = too_many_dropped(outcome.dropped, outcome.rounds);
     for (size_t k = 1; k < operands.size(); ++k)
         outcome.result.comparisons.push_back(

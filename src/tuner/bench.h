@@ -20,6 +20,7 @@ struct BenchOptions {
     int visits = 12;
     int rounds = 6;
     double margin = 0.005;  // smallest log speed-up worth a verdict
+    Scenario scenario;
     uint64_t seed = 1;
     bool guards = true;
     const std::atomic<bool>* stop = nullptr;

@@ -48,7 +48,7 @@ Session::Session(const TuneOptions& given)
       budget(given.budget_s, given.clock, given.stop),
       progress(budget),
       study(checked(given)),
-      data({given.data, given.heldout, given.seed}, study.folder() + "/data"),
+      data({given.data, given.heldout, given.seed, given.scenario.batch}, study.folder() + "/data"),
       visits({given.guards}, budget, given.seed + static_cast<uint64_t>(study.sessions())) {
     try {
         set_up();
@@ -145,6 +145,7 @@ void Session::check_header() {
     header.data_hash = data.hash().hex();
     header.gate_hash = hash_text(gate_text(options.gate)).hex();
     header.threads = options.model.threads;
+    header.scenario = options.scenario.text();
     Hasher space;
     for (const Arm& arm : arms) {
         header.builders.push_back(arm.workshop->builder() + " " + arm.version.version);

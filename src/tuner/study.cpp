@@ -10,7 +10,8 @@
 
 namespace headway {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyHeader, model_hash, space_hash, gate_hash, data_hash, target, builders, threads)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyHeader, model_hash, space_hash, gate_hash, data_hash, target, builders, threads,
+                                   scenario)
 
 namespace {
 
@@ -233,7 +234,9 @@ void Study::apply(const Json& event) {
     const std::string kind = event.at("event").get<std::string>();
     if (kind == "header") {
         if (event.at("version") != study_version) throw UserError("study version " + event.at("version").dump());
-        header_ = event.get<StudyHeader>();
+        Json header = event;
+        header.emplace("scenario", "latency");  // studies from before there was another one
+        header_ = header.get<StudyHeader>();
         has_header_ = true;
     } else if (kind == "session") {
         ++sessions_;

@@ -89,6 +89,7 @@ struct StudyHeader {
     std::string model_hash, space_hash, gate_hash, data_hash, target;
     std::vector<std::string> builders;  // "name version"
     int threads = 0;
+    std::string scenario = "latency";
 };
 
 class Study {

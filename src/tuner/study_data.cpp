@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/batch.h"
 
 namespace headway {
 namespace {
@@ -38,14 +39,27 @@ std::string numbered(const std::string& folder, size_t number) {
 
 std::string StudyData::first_sample() {
     if (source_.data.empty()) return "";
-    const RawSample raw = read_samples(source_.data).front();
+    const std::vector<RawSample> samples = read_samples(source_.data);
+    const RawSample raw = source_.batch > 0 ? batch_first(samples, source_.batch) : samples.front();
     if (raw.by_name) return "";
     const std::string folder = folder_ + "/first";
     write_sample(folder, raw.inputs, {});
     return folder;
 }
 
-std::vector<Sample> StudyData::load(const std::string& path) const { return load_samples(path, inputs_, outputs_); }
+// Before they are joined, samples have any extent where the ports have that of a batch.
+std::vector<Sample> StudyData::load(const std::string& path) const {
+    std::vector<PortSpec> inputs = inputs_, outputs = outputs_;
+    for (std::vector<PortSpec>* ports : {&inputs, &outputs})
+        for (PortSpec& port : *ports)
+            if (source_.batch > 0 && port.dims && !port.dims->empty()) port.dims->front() = -1;
+    return load_samples(path, inputs, outputs);
+}
+
+// Joined after they were split: no sample stands on both sides.
+std::vector<Sample> StudyData::joined(std::vector<Sample> samples) const {
+    return source_.batch > 0 && !synthetic() ? batch_samples(samples, source_.batch) : samples;
+}
 
 StudySample StudyData::write(const Sample& sample, const std::string& folder) const {
     write_sample(folder, named(inputs_, sample.inputs), named(outputs_, sample.outputs));
@@ -64,8 +78,10 @@ void StudyData::prepare(const std::vector<PortDescription>& inputs, const std::v
         for (size_t i = 0; i < samples.size(); ++i) split.tuning.push_back(i);
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
-    for (const size_t i : split.tuning)
-        tuning_.push_back(write(samples[i], numbered(folder_ + "/tuning", tuning_.size())));
+    std::vector<Sample> tuning;
+    for (const size_t i : split.tuning) tuning.push_back(samples[i]);
+    for (const Sample& sample : joined(std::move(tuning)))
+        tuning_.push_back(write(sample, numbered(folder_ + "/tuning", tuning_.size())));
     heldout_ = std::move(split.heldout);
 }
 
@@ -85,7 +101,7 @@ std::vector<StudySample> StudyData::write_heldout(const std::string& folder) con
         for (const size_t i : heldout_) samples.push_back(all.at(i));
     }
     std::vector<StudySample> written;
-    for (const Sample& sample : samples) {
+    for (const Sample& sample : joined(std::move(samples))) {
         const auto same = [&](const StudySample& other) { return other.content == sample.hash(); };
         if (std::any_of(tuning_.begin(), tuning_.end(), same))
             throw UserError("the held-out sample " + escaped(sample.origin) + " is also among the tuning samples");

@@ -23,6 +23,7 @@ struct DataSource {
     std::string data;     // folder or file; "" = generated inputs
     std::string heldout;  // "" = every third sample of `data`
     uint64_t seed = 1;
+    int64_t batch = 0;  // samples of `data` and `heldout` joined into one; 0 = as they are
 };
 
 class StudyData {
@@ -47,6 +48,7 @@ public:
 
 private:
     std::vector<Sample> load(const std::string& path) const;
+    std::vector<Sample> joined(std::vector<Sample> samples) const;
     StudySample write(const Sample& sample, const std::string& folder) const;
 
     DataSource source_;

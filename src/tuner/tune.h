@@ -10,6 +10,7 @@
 
 #include "data/gate.h"
 #include "measure/finding.h"
+#include "measure/scenario.h"
 #include "workers/client.h"
 
 namespace headway {
@@ -22,6 +23,7 @@ struct TuneOptions {
     std::string space;                // route space; "" = every value of every knob
     std::string strategy = "staged";  // of src/search
     Gate gate;
+    Scenario scenario;
     double budget_s = 600;
     int most_trials = 0;  // 0 = no limit but the budget
     std::string study;    // folder

@@ -23,25 +23,37 @@ constexpr double least_deadline_s = 5;
 class WorkerBlocks final : public BlockRunner {
 public:
     WorkerBlocks(const std::vector<Visitor>& visitors, std::vector<std::unique_ptr<WorkerClient>>& workers,
-                 double deadline_s)
-        : visitors_(visitors), workers_(workers), deadline_s_(deadline_s) {}
+                 const Scenario& scenario, double deadline_s)
+        : visitors_(visitors), workers_(workers), scenario_(scenario), deadline_s_(deadline_s) {}
 
     void set_deadline(double seconds) { deadline_s_ = seconds; }
 
     int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
-        const auto index = static_cast<size_t>(engine);
+        BlockRequest request{.iterations = iterations, .preroll = preroll};
+        request.cold = scenario_.kind == Scenario::Kind::cold;
+        request.per_iteration = scenario_.kind == Scenario::Kind::tail;
+        const std::vector<int64_t> ns = block(static_cast<size_t>(engine), request);
+        return request.per_iteration ? tail_bound_ns(ns, scenario_.percentile / 100) * iterations : ns.front();
+    }
+
+    // Nanoseconds of one of `iterations` in a row, whatever the scenario.
+    double warm_ns(size_t index, int64_t iterations) {
+        return static_cast<double>(block(index, {.iterations = iterations}).front()) / static_cast<double>(iterations);
+    }
+
+private:
+    std::vector<int64_t> block(size_t index, BlockRequest request) {
+        request.streams = scenario_.streams;
         try {
-            return workers_[index]
-                ->block(visitors_[index].path, {.iterations = iterations, .preroll = preroll}, deadline_s_)
-                .front();
+            return workers_[index]->block(visitors_[index].path, request, deadline_s_);
         } catch (const WorkerError& error) {
             throw VisitorFailed(index, error.failure(), error.what());
         }
     }
 
-private:
     const std::vector<Visitor>& visitors_;
     std::vector<std::unique_ptr<WorkerClient>>& workers_;
+    const Scenario& scenario_;
     double deadline_s_;
 };
 
@@ -91,13 +103,13 @@ double VisitRunner::expected_seconds(size_t engines, const VisitPlan& plan) cons
            (cost(plan.purpose).per_engine_s + plan.rounds * cost(plan.purpose).per_block_s);
 }
 
-std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& visitor) {
+std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& visitor, const Scenario& scenario) {
     const auto environment = static_cast<int64_t>(rng_.below(most_environment_padding));
     const auto heap = static_cast<int64_t>(rng_.below(most_heap_padding));
     const double deadline = start_deadline(budget_);
     try {
         auto worker = visitor.workshop->start(deadline, environment, heap);
-        worker->load(visitor.path, 1, deadline);
+        worker->load(visitor.path, scenario.streams, deadline);
         return worker;
     } catch (const WorkerError& error) {
         throw VisitorFailed(index, error.failure(), error.what());
@@ -137,14 +149,13 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
     std::vector<size_t> order(visitors.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     rng_.shuffle(std::span(order));
-    for (const size_t i : order) workers[i] = start(i, visitors[i]);
+    for (const size_t i : order) workers[i] = start(i, visitors[i], plan.scenario);
 
-    WorkerBlocks blocks(visitors, workers, start_deadline(budget_));
+    WorkerBlocks blocks(visitors, workers, plan.scenario, start_deadline(budget_));
     std::vector<double> iteration_ns;
-    for (size_t i = 0; i < visitors.size(); ++i)
-        iteration_ns.push_back(static_cast<double>(blocks.block_ns(static_cast<int>(i), plan.warmup_iterations, 0)) /
-                               static_cast<double>(plan.warmup_iterations));
-    const BlockPlan block_plan = plan_blocks(iteration_ns, clock_resolution_ns(), plan.blocks);
+    for (size_t i = 0; i < visitors.size(); ++i) iteration_ns.push_back(blocks.warm_ns(i, plan.warmup_iterations));
+    const BlockPlan block_plan =
+        fitted_to(plan.scenario, plan_blocks(iteration_ns, clock_resolution_ns(), plan.blocks));
     const double slowest_s = 1e-9 * *std::max_element(iteration_ns.begin(), iteration_ns.end());
     const auto iterations = static_cast<double>(block_plan.iterations + block_plan.preroll);
     blocks.set_deadline(std::max(least_deadline_s, hang_factor * slowest_s * iterations));
@@ -173,14 +184,15 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
     return record;
 }
 
-int64_t VisitRunner::measure_warmup(const Visitor& visitor, double most_seconds) {
+int64_t VisitRunner::measure_warmup(const Visitor& visitor, const Scenario& scenario, double most_seconds) {
     WarmupRules rules;
     rules.most_ns = std::min(rules.most_ns, static_cast<int64_t>(most_seconds * 1e9));
     rules.least_ns = std::min(rules.least_ns, rules.most_ns);
     Warmup warmup(rules);
-    const auto worker = start(0, visitor);
+    const BlockRequest request{.streams = scenario.streams};
+    const auto worker = start(0, visitor, scenario);
     try {
-        while (!warmup.finished()) warmup.record(worker->block(visitor.path, {}, start_deadline_s).front());
+        while (!warmup.finished()) warmup.record(worker->block(visitor.path, request, start_deadline_s).front());
     } catch (const WorkerError& error) {
         throw VisitorFailed(0, error.failure(), error.what());
     }

@@ -24,6 +24,7 @@ struct VisitPlan {
     int rounds = 2;
     int64_t warmup_iterations = 3;  // of every engine
     BlockRules blocks;
+    Scenario scenario;
 };
 
 struct Visitor {
@@ -68,7 +69,7 @@ public:
     VisitRecord run(const std::vector<Visitor>& visitors, const VisitPlan& plan);
 
     // The warm-up that this engine needs until its times settle, in iterations.
-    int64_t measure_warmup(const Visitor& visitor, double most_seconds);
+    int64_t measure_warmup(const Visitor& visitor, const Scenario& scenario, double most_seconds);
 
     // Seconds that a visit of that many engines under the plan will take.
     double expected_seconds(size_t engines, const VisitPlan& plan) const;
@@ -83,7 +84,7 @@ public:
     const GuardRules& rules() const { return rules_; }
 
 private:
-    std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor);
+    std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor, const Scenario& scenario);
     void wait_for_quiet();
     std::optional<MachineLock> lock_machine(Purpose purpose);
     // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is

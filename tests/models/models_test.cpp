@@ -94,7 +94,7 @@ protected:
 TEST_P(Models, AgreesWithTheReference) {
     const std::string engine = (work_ / "engine.hwe").string();
     builder_->build("", engine, "");
-    builder_->load(engine);
+    builder_->load(engine, 1);
     for (const char* group : {"tuning", "heldout"})
         for (const auto& sample : std::filesystem::directory_iterator(data_ + "/" + group))
             expect_agreement(engine, sample.path().string());
@@ -107,7 +107,7 @@ TEST_P(Models, StaysNearTheReferenceInBf16) {
     const BuiltEngine in_fp32 = builder_->build("", engine, "");
     const BuiltEngine in_bf16 = builder_->build("format.compute=bf16", engine, "");
     EXPECT_NE(in_fp32.fingerprint, in_bf16.fingerprint);
-    builder_->load(engine);
+    builder_->load(engine, 1);
     builder_->check(engine, sample, out);
     EXPECT_LE(worst_rel_l2(out, sample), most_rel_l2_in_bf16);
 }

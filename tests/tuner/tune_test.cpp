@@ -250,6 +250,22 @@ TEST_F(TuneTest, AnotherModelIsAnotherStudy) {
     EXPECT_THROW(tune(options(script(R"(, "base_ns": 5e6)"))), UserError);
 }
 
+// Figures of two scenarios are never mixed: a study has one.
+TEST_F(TuneTest, AnotherScenarioIsAnotherStudy) {
+    const std::string planted = script(R"(, "effects": {"k.b=2": -0.10})");
+    for (const char* scenario : {"tail:90", "cold", "throughput:2,streams:2"}) {
+        TuneOptions some = options(planted);
+        some.scenario = Scenario::parse(scenario);
+        some.study = folder_ + "/study-" + scenario;
+        const TuneResult result = tune(some);
+        EXPECT_EQ(result.finding, Finding::faster) << scenario << ": " << result.why;
+        EXPECT_NEAR(result.speedup, std::exp(0.10), 0.01) << scenario;
+        EXPECT_EQ(Study::read(some.study).header().scenario, scenario);
+        some.scenario = Scenario{};
+        EXPECT_THROW(tune(some), UserError);
+    }
+}
+
 TEST_F(TuneTest, HeldOutSamplesMayNotBeTuningSamples) {
     TuneOptions some = options(script(R"(, "effects": {"k.b=2": -0.10})"));
     const std::vector<NamedTensor> inputs{{"x", Tensor::of<float>(Shape{4}, std::vector<float>{1, 2, 3, 4})}};

@@ -6,7 +6,7 @@ For each model and shape profile this makes two disjoint groups of samples, `tun
   OUT/<model id>/<profile>/<group>/test_data_set_<k>/input_<i>.pb  (and output_<i>.pb with --references)
 
 Inputs follow the order of the model's inputs. They come from fixed seeds and look like what the model was trained for:
-rendered text, notes, speech-like sound, pictures, files. With --references the outputs are those of ONNX Runtime with
+rendered text, notes, speech-like sound, pictures, files, token ids. With --references the outputs are those of ONNX Runtime with
 every graph optimisation off, on one thread; without, Headway computes its own references.
 
 usage: make_inputs.py MODELS_DIR OUT [--only ID[,ID...]] [--profiles NAME[,NAME...]] [--samples N] [--references]
@@ -169,6 +169,11 @@ def music(rng, shapes, values, k):
     return {name: np.stack(batch)[..., None].astype(np.float32)}
 
 
+def pitch(rng, shapes, values, k):
+    return {"audio": voice(rng, shapes["audio"][1], 16000)[None].astype(np.float32),
+            "fmin": np.float32(values["fmin"]), "fmax": np.float32(values["fmax"])}
+
+
 # ---- files ------------------------------------------------------------------------------------------------------
 def some_file(rng, kind):
     names = [str(w) for w in rng.choice(WORDS, 40)]
@@ -225,8 +230,25 @@ def file_bytes(rng, shapes, values, k):
     return {name: out}
 
 
+# ---- tokens -----------------------------------------------------------------------------------------------------
+def zipf_ids(rng, count, low, high):
+    return low + np.minimum(rng.zipf(1.3, count) - 1, high - low - 1) * 7919 % (high - low)
+
+
+def bert(rng, shapes, values, k):
+    n, length = shapes["input_ids"]
+    out = {name: np.zeros(shapes[name], np.int64) for name in shapes}
+    for b in range(n):
+        used = length if (k + b) % 2 == 0 else int(rng.integers(length // 2, length + 1))   # half of them are padded
+        out["input_ids"][b, :used] = [101, *zipf_ids(rng, used - 2, 1000, 29999), 102]
+        out["attention_mask"][b, :used] = 1
+        if "token_type_ids" in out and b % 2:                                               # some are sentence pairs
+            out["token_type_ids"][b, used // 2:used] = 1
+    return out
+
+
 # ---- writing ----------------------------------------------------------------------------------------------------
-ONNX_TYPES = {"float32": 1, "int32": 6, "int64": 7}
+ONNX_TYPES = {"float32": 1, "int32": 6, "int64": 7, "float64": 11}
 
 
 def varint(value):
