@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "measure/judge.h"
 #include "measure/statistics.h"
@@ -135,6 +136,33 @@ TEST(Confirm, RefusesRulesThatSpendMoreThanAlpha) {
     EXPECT_ANY_THROW(Confirm(rules, 1, 10, 1));
 }
 
+TEST(Confirm, TheLevelIsSpentOnce) {
+    const ConfirmRules rules;
+    EXPECT_NEAR(std::accumulate(rules.weights.begin(), rules.weights.end(), 0.0), 1, 1e-12);
+    EXPECT_NEAR(share_of(rules.looks), 1, 1e-12);
+}
+
+// Pitfall: ten finalists, each at the whole level. Those without a weight are not tested at all; with a weight each
+// they share the level.
+TEST(Confirm, TenFinalistsShareTheLevel) {
+    VisitWorld world;
+    for (const bool weight_for_each : {false, true}) {
+        ConfirmRules rules;
+        rules.margin = 0;
+        if (weight_for_each) rules.weights.assign(10, 0.1);
+        const int runs = 500;
+        int claims = 0;
+        size_t tested = 0;
+        for (int i = 0; i < runs; ++i) {
+            const Confirm confirm = run(world, std::vector<double>(10, 0.0), rules);
+            claims += confirm.outcome().finding == Finding::faster;
+            tested = std::max(tested, confirm.values().size());
+        }
+        EXPECT_EQ(tested, weight_for_each ? 10u : 3u);
+        EXPECT_LE(claims / double(runs), rules.alpha + 0.02);
+    }
+}
+
 // The caller asks after every visit, three finalists, no true gain: claims stay under alpha. The margin is zero, so
 // that the test itself is tried and not the distance of the margin.
 TEST(Confirm, NullWorldClaimsAreBounded) {
@@ -142,10 +170,10 @@ TEST(Confirm, NullWorldClaimsAreBounded) {
     ConfirmRules rules;
     rules.margin = 0;
     int claims = 0;
-    const int runs = 3000;
+    const int runs = 10'000;
     for (int i = 0; i < runs; ++i) claims += run(world, {0, 0, 0}, rules).outcome().finding == Finding::faster;
-    EXPECT_LE(claims / double(runs), rules.alpha + 0.01);
-    EXPECT_GE(claims, 15) << "a test that never claims would pass as well";
+    EXPECT_LE(claims / double(runs), rules.alpha + 0.005);
+    EXPECT_GE(claims, 100) << "a test that never claims would pass as well";
 }
 
 // Short budgets move the level to fewer looks; it must not grow.

@@ -9,6 +9,7 @@ namespace {
 constexpr double control_level = 0.01;
 constexpr double smallest_margin = 0.005;
 constexpr double most_dropped = 0.2;
+constexpr double most_tied = 0.2;
 
 }  // namespace
 
@@ -42,5 +43,7 @@ Control judge_control(std::span<const double> log_speedups) {
 }
 
 bool too_many_dropped(int dropped, int rounds) { return dropped > most_dropped * rounds; }
+
+bool too_many_tied(int tied, int rounds) { return tied > most_tied * rounds; }
 
 }  // namespace headway

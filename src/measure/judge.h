@@ -32,4 +32,8 @@ Control judge_control(std::span<const double> log_speedups);
 // More than a fifth of the rounds dropped.
 bool too_many_dropped(int dropped, int rounds);
 
+// More than a fifth of the rounds tied to the tick (see tied_rounds): what was not told apart is then the clock's
+// fault, Why::clock, and no sign of equal engines.
+bool too_many_tied(int tied, int rounds);
+
 }  // namespace headway

@@ -64,5 +64,24 @@ TEST(Dropped, MoreThanAFifthIsTooMany) {
     EXPECT_FALSE(too_many_dropped(0, 0));
 }
 
+// Pitfall: blocks of 50 ms on a clock that steps by 1 ms. Engines that differ by 0.7 % tie again and again; on a fine
+// clock they never do.
+TEST(Tied, ACoarseClockIsToldFromEqualEngines) {
+    VisitWorld world(find_noise("quiet"));
+    const double gain = 0.007;
+    for (const int64_t step_ns : {int64_t{1}, int64_t{1'000'000}}) {
+        int tied = 0, rounds = 0;
+        for (int i = 0; i < 50; ++i) {
+            std::vector<RoundTimes> times = world.visit(std::span(&gain, 1));
+            for (RoundTimes& round : times)
+                for (int64_t& time : round) time = time / step_ns * step_ns;
+            tied += tied_rounds(times, 1);
+            rounds += static_cast<int>(times.size());
+        }
+        EXPECT_EQ(too_many_tied(tied, rounds), step_ns > 1) << tied << " of " << rounds;
+    }
+    EXPECT_FALSE(too_many_tied(0, 0));
+}
+
 }  // namespace
 }  // namespace headway

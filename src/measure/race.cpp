@@ -62,9 +62,9 @@ std::vector<Heat> Race::next_wave() {
     // heats of nearly equal size: each costs a reference
     const size_t most = static_cast<size_t>(rules_.heat_size);
     const size_t heats = (alive.size() + most - 1) / most;
-    std::vector<Heat> wave(heats);
-    for (size_t i = 0; i < alive.size(); ++i) wave[i % heats].push_back(alive[i]);
-    return wave;
+    wave_.assign(heats, {});
+    for (size_t i = 0; i < alive.size(); ++i) wave_[i % heats].push_back(alive[i]);
+    return wave_;
 }
 
 void Race::record(int candidate, double log_speedup) {
@@ -76,11 +76,17 @@ void Race::record(int candidate, double log_speedup) {
 void Race::withdraw(int candidate) { standings_.at(static_cast<size_t>(candidate)).in_race = false; }
 
 void Race::drop_clear_losers() {
-    double best = -HUGE_VAL;
-    for (const Standing& standing : standings_)
-        if (standing.in_race && !standing.values.empty()) best = std::max(best, standing.mean);
-    for (Standing& standing : standings_)
-        if (!standing.values.empty() && standing.mean < best - rules_.clear_loser) standing.in_race = false;
+    for (const Heat& heat : wave_) {
+        double best = -HUGE_VAL;
+        for (const int candidate : heat) {
+            const Standing& standing = standings_[static_cast<size_t>(candidate)];
+            if (standing.in_race && !standing.values.empty()) best = std::max(best, standing.mean);
+        }
+        for (const int candidate : heat) {
+            const Standing& standing = standings_[static_cast<size_t>(candidate)];
+            if (!standing.values.empty() && standing.mean < best - rules_.clear_loser) withdraw(candidate);
+        }
+    }
 }
 
 void Race::end_stage() {

@@ -18,7 +18,9 @@ struct RaceStage {
 struct RaceRules {
     int heat_size = 4;  // candidates beside the reference; memory decides
     int finalists = 3;
-    double clear_loser = 0.05;  // after the first visit, log speed-up behind the best that ends a candidate's race
+    // After the first visit, log speed-up behind the best of the same heat that ends a candidate's race. Not behind the
+    // best of all: one disturbed block of a reference would lift its heat and end the race of everybody else.
+    double clear_loser = 0.05;
 };
 
 // Stages for that many candidates: 2, 2, 3, 4 visits halving each time, then 5 and 6 visits for the last few. Stages
@@ -60,6 +62,7 @@ private:
     RaceRules rules_;
     std::vector<RaceStage> stages_;
     std::vector<Standing> standings_;
+    std::vector<Heat> wave_;  // the last one
     Rng rng_;
     size_t stage_ = 0;
     int waves_ = 0;

@@ -82,6 +82,19 @@ TEST(Race, SpendsVisitsOnContenders) {
     EXPECT_EQ(slow->values.size(), 1u);
 }
 
+// A reference that was disturbed once lifts all of its heat; that says nothing about the other heats.
+TEST(Race, ADisturbedReferenceEndsNobodysRace) {
+    Race race(8, {}, 1);
+    const auto wave = race.next_wave();
+    ASSERT_EQ(wave.size(), 2u);
+    for (const int candidate : wave[0]) race.record(candidate, 0.15);
+    for (const int candidate : wave[1]) race.record(candidate, candidate == wave[1].back() ? -0.06 : 0.0);
+    std::set<int> seen;
+    for (const Heat& heat : race.next_wave()) seen.insert(heat.begin(), heat.end());
+    EXPECT_EQ(seen.size(), 7u);
+    EXPECT_FALSE(seen.contains(wave[1].back())) << "behind its own heat";
+}
+
 // Ten of a hundred are up to 1.8 % faster: a survivor of the race must be close to the best.
 TEST(Race, LosesLittleAgainstTheBest) {
     VisitWorld world;

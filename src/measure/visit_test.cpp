@@ -37,6 +37,62 @@ TEST(Visit, RunsEveryEngineInEveryRoundWithTheSamePlan) {
     EXPECT_NEAR(visit_value(visit.kept(), 2), -std::log(2), 1e-12);
 }
 
+// Pitfall: a fixed cost per block spread over another number of iterations for each engine. Equal engines of 1 us
+// beside one of 50 us, 200 us of fixed cost inside every block: with one plan for all the equal ones are equal.
+TEST(Visit, AFixedCostPerBlockCancelsUnderOnePlan) {
+    struct : BlockRunner {
+        int64_t block_ns(int engine, int64_t iterations, int64_t) override {
+            return 200'000 + iterations * (engine == 2 ? 50'000 : 1000);
+        }
+    } runner;
+    const std::vector<double> iteration_ns{1000, 1000, 50'000};
+    const BlockPlan plan = plan_blocks(iteration_ns, 1);
+    Rng rng(1);
+    const Visit visit = run_visit(3, 6, plan, runner, nullptr, rng);
+    EXPECT_NEAR(visit_value(visit.kept(), 1), 0, 0.001);
+    const auto own = [&](size_t engine) {
+        const int64_t iterations = plan_blocks(std::span(&iteration_ns[engine], 1), 1).iterations;
+        return static_cast<double>(runner.block_ns(static_cast<int>(engine), iterations, 0)) /
+               static_cast<double>(iterations);
+    };
+    const double beside_the_slow = static_cast<double>(visit.rounds[0][0]) / static_cast<double>(plan.iterations);
+    EXPECT_GT(std::log(beside_the_slow / own(1)), 0.01) << "the trap is not in the test";
+}
+
+// Pitfall: the first iterations are slow and only one engine's are left out. One warm-up for all, the longest that any
+// needs, and the slow start of an engine is gone from its value.
+TEST(Visit, ASlowStartIsWarmedUpForEverybody) {
+    struct SlowStart : BlockRunner {
+        int64_t slow_iterations = 0;  // of engine 1
+        std::vector<int64_t> done = {0, 0};
+        int64_t iteration_ns(int engine) {
+            const int64_t index = done[static_cast<size_t>(engine)]++;
+            return engine == 1 && index < slow_iterations ? 20'000'000 : 2'000'000;
+        }
+        int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
+            int64_t total = 0;
+            for (int64_t i = 0; i < preroll; ++i) iteration_ns(engine);
+            for (int64_t i = 0; i < iterations; ++i) total += iteration_ns(engine);
+            return total;
+        }
+    };
+    std::vector<double> values;
+    for (const int64_t slow : {0, 5}) {
+        SlowStart probe;
+        probe.slow_iterations = slow;
+        std::vector<Warmup> warmups(2);
+        for (int engine : {0, 1})
+            while (!warmups[static_cast<size_t>(engine)].finished())
+                warmups[static_cast<size_t>(engine)].record(probe.iteration_ns(engine));
+        SlowStart fresh;
+        fresh.slow_iterations = slow;
+        for (int engine : {0, 1}) fresh.block_ns(engine, common_warmup(warmups), 0);
+        Rng rng(1);
+        values.push_back(visit_value(run_visit(2, 2, {.iterations = 4, .preroll = 0}, fresh, nullptr, rng).kept(), 1));
+    }
+    EXPECT_EQ(values[0], values[1]);
+}
+
 // Pitfall: a guard that drops only the slow engine's block. Whole rounds go, and the ratio of equal engines stays 1.
 TEST(Visit, GuardsDropWholeRoundsWithoutBias) {
     VisitWorld world({.burst_chance = 0, .outlier_chance = 0, .guard_chance = 0.05});
