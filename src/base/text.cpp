@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <cmath>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -113,6 +115,11 @@ std::string_view trimmed(std::string_view text) {
     const size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos) return {};
     return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+std::string percent(double share) {
+    const auto tenths = static_cast<int64_t>(std::lround(share * 1000));
+    return std::to_string(tenths / 10) + "." + std::to_string(std::abs(tenths % 10)) + " %";
 }
 
 }  // namespace headway

@@ -19,6 +19,9 @@ bool has_glob_characters(std::string_view text);
 std::string escaped(std::string_view text);
 
 std::vector<std::string> split(std::string_view text, char separator);
+
+// A share with one digit behind the point: 0.012 is "1.2 %".
+std::string percent(double share);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trimmed(std::string_view text);
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/gate_options.h"
 #include "cli/options.h"
+#include "tuner/budget.h"
 #include "tuner/tune.h"
 
 namespace headway {
@@ -79,9 +79,8 @@ void complete(Options& options) {
     if (std::filesystem::is_regular_file(tune.space)) tune.space = read_file(tune.space);
     tune.seed = static_cast<uint64_t>(options.seed);
     tune.worker_command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
-    tune.clock = [] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    };
+    tune.clock = seconds_now;
+    tune.profile = load_profile(tune.model.threads);
     tune.stop = &stop_requested;
     // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.
     tune.memory_limit = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);

@@ -4,24 +4,14 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "measure/clock.h"
+#include "base/text.h"
 #include "measure/statistics.h"
 
 namespace headway {
 namespace {
 
-constexpr size_t readings_before_judging = 5;
-// About 0.1 ms a run; the best of three, because an interrupted run says nothing about the clock.
-constexpr int64_t canary_additions = 400'000;
-constexpr int canary_runs = 3;
-
 bool grew(const std::optional<int64_t>& before, const std::optional<int64_t>& after) {
     return before && after && *after > *before;
-}
-
-std::string percent(double share) {
-    const auto tenths = static_cast<int64_t>(std::lround(share * 1000));
-    return std::to_string(tenths / 10) + "." + std::to_string(std::abs(tenths % 10)) + " %";
 }
 
 }  // namespace
@@ -31,6 +21,7 @@ std::optional<std::string> counter_fault(const HostCounters& before, const HostC
     HEADWAY_CHECK(engines > 0);
     if (grew(before.throttled_periods, after.throttled_periods)) return "cgroup throttling";
     if (grew(before.thermal_events, after.thermal_events)) return "thermal throttling";
+    if (grew(before.swap_ins, after.swap_ins)) return "swapping";
     if (grew(before.major_faults, after.major_faults)) return "page fault from disk";
     const double share = run_delay_share(before, after, round_ns, engines);
     if (share > rules.most_run_delay) return "run-queue delay of " + percent(share) + " of a block";
@@ -54,44 +45,49 @@ double steal_share(const HostCounters& before, const HostCounters& after) {
 
 bool is_quiet(const HostLoad& load) { return !load.runnable || *load.runnable <= 1; }
 
-double canary_ghz() {
-    int64_t best = INT64_MAX;
-    for (int run = 0; run < canary_runs; ++run) {
-        uint64_t sum = 0;
-        uint64_t step = 3;
-        const int64_t begin = clock_ns();
-        for (int64_t i = 0; i < canary_additions; i += 8) {
-            // a register operand: newer cores fold additions of constants into no time at all
-            for (int k = 0; k < 8; ++k) {
-                sum += step;
-                asm volatile("" : "+r"(sum), "+r"(step));
-            }
-        }
-        best = std::min(best, clock_ns() - begin);
-    }
-    return static_cast<double>(canary_additions) / static_cast<double>(std::max<int64_t>(best, 1));
+GuardRules fitted_rules(std::span<const RoundReading> readings) {
+    constexpr double usual = 0.9, slack = 2;
+    const auto limit = [&](double strict, auto&& reading) {
+        std::vector<double> values;
+        for (const RoundReading& round : readings) values.push_back(std::fabs(reading(round)));
+        return values.empty() ? strict : std::max(strict, slack * quantile(values, usual));
+    };
+    GuardRules rules;
+    rules.most_run_delay = limit(rules.most_run_delay, [](const RoundReading& r) { return r.run_delay; });
+    rules.most_lost = limit(rules.most_lost, [](const RoundReading& r) { return r.lost; });
+    rules.most_clock_change = limit(rules.most_clock_change, [](const RoundReading& r) { return r.clock_change; });
+    rules.most_memory_change = limit(rules.most_memory_change, [](const RoundReading& r) { return r.memory_change; });
+    return rules;
 }
 
-std::optional<std::string> ClockRateWatch::record(double ghz) {
-    readings_.push_back(ghz);
-    if (readings_.size() < readings_before_judging) return std::nullopt;
-    change_ = ghz / median(readings_) - 1;
-    if (std::fabs(change_) <= most_change_) return std::nullopt;
-    return "clock rate " + percent(std::fabs(change_)) + (change_ < 0 ? " below" : " above") + " the session's";
+HostGuard::HostGuard(const HostSignals& signals, Canaries& canaries, std::vector<int> pids, const GuardRules& rules)
+    : signals_(signals), canaries_(canaries), pids_(std::move(pids)), rules_(rules) {
+    canaries_.clock.allow(rules.most_clock_change);
+    canaries_.memory.allow(rules.most_memory_change);
 }
 
-HostGuard::HostGuard(const HostSignals& signals, std::vector<int> pids, ClockRateWatch& clock_rate, GuardRules rules)
-    : signals_(signals), pids_(std::move(pids)), clock_rate_(clock_rate), rules_(rules) {}
+void HostGuard::begin_round() {
+    lost_ = 0;
+    before_ = signals_.counters(pids_);
+}
 
-void HostGuard::begin_round() { before_ = signals_.counters(pids_); }
+void HostGuard::block_lost(int64_t lost_ns, int64_t block_ns) {
+    lost_ = std::max(lost_, static_cast<double>(lost_ns) / static_cast<double>(std::max<int64_t>(block_ns, 1)));
+}
 
 std::optional<std::string> HostGuard::end_round(int64_t round_ns) {
     const HostCounters after = signals_.counters(pids_);
-    auto clock_fault = clock_rate_.record(canary_ghz());
     const int engines = std::max<int>(1, static_cast<int>(pids_.size()));
-    run_delay_ = run_delay_share(before_, after, round_ns, engines);
+    reading_ = {run_delay_share(before_, after, round_ns, engines), lost_};
+    reading_.clock_ghz = canary_ghz();
+    reading_.memory_gb_per_s = canaries_.sweep.read_gb_per_s();
+    const auto clock_fault = canaries_.clock.record(reading_.clock_ghz);
+    const auto memory_fault = canaries_.memory.record(reading_.memory_gb_per_s);
+    reading_.clock_change = canaries_.clock.change();
+    reading_.memory_change = canaries_.memory.change();
     if (auto fault = counter_fault(before_, after, round_ns, engines, rules_)) return fault;
-    return clock_fault;
+    if (lost_ > rules_.most_lost) return "CPU taken away for " + percent(lost_) + " of a block";
+    return clock_fault ? clock_fault : memory_fault;
 }
 
 }  // namespace headway

@@ -4,19 +4,37 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "measure/cache_sweep.h"
+#include "measure/canary.h"
 #include "measure/host_signals.h"
 #include "measure/visit.h"
 
 namespace headway {
 
 struct GuardRules {
-    double most_run_delay = 0.01;     // of a block, for any thread
-    double most_clock_change = 0.03;  // of the canary, from its median in this session
-    double most_steal = 0.05;         // of a visit's CPU time
+    double most_run_delay = 0.01;      // of a block, for any thread
+    double most_lost = 0.02;           // of a block: the CPU was taken away from its thread
+    double most_clock_change = 0.03;   // of the canary, from its median in this session
+    double most_memory_change = 0.15;  // the same: memory is shared with more neighbours than a core is
+    double most_steal = 0.05;          // of a visit's CPU time
 };
+
+// What the guards read in one round.
+struct RoundReading {
+    double run_delay = 0;  // share of a block, of the thread that waited longest
+    double lost = 0;       // share of a block, of the block that lost most
+    double clock_ghz = 0, memory_gb_per_s = 0;
+    double clock_change = 0, memory_change = 0;  // from the session's medians
+};
+
+// A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is usual
+// in these rounds is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block
+// times.
+GuardRules fitted_rules(std::span<const RoundReading> readings);
 
 // Why a round of `engines` blocks that took `round_ns` has to go. Counters that are absent on either side say nothing.
 std::optional<std::string> counter_fault(const HostCounters& before, const HostCounters& after, int64_t round_ns,
@@ -31,40 +49,32 @@ double steal_share(const HostCounters& before, const HostCounters& after);
 // No more tasks want a CPU than the reader itself.
 bool is_quiet(const HostLoad& load);
 
-// Effective clock rate from a chain of dependent additions, in GHz; works where no frequency can be read.
-double canary_ghz();
-
-// Whether the clock rate left the session's median. The median needs five readings before it judges.
-class ClockRateWatch {
-public:
-    explicit ClockRateWatch(double most_change) : most_change_(most_change) {}
-    std::optional<std::string> record(double ghz);
-    // Of the last reading, relative to the median; 0 before there are enough.
-    double change() const { return change_; }
-    void allow(double most_change) { most_change_ = most_change; }
-
-private:
-    double most_change_;
-    double change_ = 0;
-    std::vector<double> readings_;
+// The canaries of a session: what is usual is learned over all its visits.
+struct Canaries {
+    CanaryWatch clock{"clock rate", GuardRules{}.most_clock_change};
+    CanaryWatch memory{"memory speed", GuardRules{}.most_memory_change};
+    CacheSweep sweep;
 };
 
 // The guards of this machine for rounds over the given worker processes.
 class HostGuard final : public RoundGuard {
 public:
-    HostGuard(const HostSignals& signals, std::vector<int> pids, ClockRateWatch& clock_rate, GuardRules rules = {});
+    HostGuard(const HostSignals& signals, Canaries& canaries, std::vector<int> pids, const GuardRules& rules);
     void begin_round() override;
     std::optional<std::string> end_round(int64_t round_ns) override;
-    // Of the last round, as run_delay_share.
-    double run_delay() const { return run_delay_; }
+    // A block of this round ran so long without the CPU, as its process saw it.
+    void block_lost(int64_t lost_ns, int64_t block_ns);
+    // Of the last round.
+    const RoundReading& reading() const { return reading_; }
 
 private:
     const HostSignals& signals_;
+    Canaries& canaries_;
     std::vector<int> pids_;
-    ClockRateWatch& clock_rate_;
     GuardRules rules_;
     HostCounters before_;
-    double run_delay_ = 0;
+    double lost_ = 0;
+    RoundReading reading_;
 };
 
 }  // namespace headway

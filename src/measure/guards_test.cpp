@@ -40,6 +40,7 @@ void write_full_machine(const FakeRoot& root) {
     root.write("/proc/42/stat", "42 (a (b) c) S 1 42 42 0 -1 4194304 120 0 7 0 1 1 0 0\n");
     root.write("/proc/self/cgroup", "0::/user/job\n");
     root.write("/sys/fs/cgroup/user/job/cpu.stat", "usage_usec 5\nnr_periods 4\nnr_throttled 3\nthrottled_usec 99\n");
+    root.write("/proc/vmstat", "pswpin 6\npswpout 7\n");
     root.write("/proc/loadavg", "0.20 0.18 0.12 3/80 11206\n");
     root.write("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0 total=9\n");
     root.write("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "2\n");
@@ -58,6 +59,7 @@ TEST(HostSignals, ReadsEveryCounter) {
     EXPECT_EQ(counters.major_faults, 7);
     EXPECT_EQ(counters.throttled_periods, 3);
     EXPECT_EQ(counters.thermal_events, 7);
+    EXPECT_EQ(counters.swap_ins, 6);
     EXPECT_EQ(signals.load().runnable, 3);
     EXPECT_EQ(signals.load().pressure_us, 1234);
 }
@@ -75,9 +77,10 @@ TEST(HostSignals, FindsThrottlingInVersionOneAndInContainers) {
 
 TEST(HostSignals, ListsWhatIsMissing) {
     const FakeRoot empty;
-    EXPECT_EQ(HostSignals(empty.path()).missing(),
-              (std::vector<std::string>{"CPU pressure", "cgroup throttling", "cpufreq", "hardware counters",
-                                        "load average", "run-queue delay", "steal time", "thermal throttling"}));
+    EXPECT_EQ(
+        HostSignals(empty.path()).missing(),
+        (std::vector<std::string>{"CPU pressure", "cgroup throttling", "cpufreq", "hardware counters", "load average",
+                                  "run-queue delay", "steal time", "swapping", "thermal throttling"}));
     const FakeRoot root;
     write_full_machine(root);
     root.write("/proc/" + std::to_string(::getpid()) + "/task/7/schedstat", "1 2 3\n");
@@ -102,7 +105,7 @@ TEST(HostSignals, BrokenFilesAreMissingSignals) {
 TEST(Guards, EachCounterDropsTheRound) {
     HostCounters quiet;
     quiet.run_delay_ns = {{1, 0}, {2, 0}};
-    quiet.major_faults = quiet.throttled_periods = quiet.thermal_events = 1;
+    quiet.major_faults = quiet.throttled_periods = quiet.thermal_events = quiet.swap_ins = 1;
     const int64_t round = 100'000'000;
     EXPECT_EQ(counter_fault(quiet, quiet, round, 2), std::nullopt);
     HostCounters after = quiet;
@@ -110,6 +113,8 @@ TEST(Guards, EachCounterDropsTheRound) {
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "cgroup throttling");
     after = quiet, after.thermal_events = 2;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "thermal throttling");
+    after = quiet, after.swap_ins = 2;
+    EXPECT_EQ(counter_fault(quiet, after, round, 2), "swapping");
     after = quiet, after.major_faults = 2;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "page fault from disk");
     after = quiet, after.run_delay_ns[2] = 400'000;
@@ -142,12 +147,37 @@ TEST(Guards, Quiet) {
     EXPECT_TRUE(is_quiet({})) << "an unknown load cannot be waited for";
 }
 
-TEST(Guards, ClockRateWatchJudgesAgainstTheSession) {
-    ClockRateWatch watch(0.03);
+TEST(Guards, CanaryWatchJudgesAgainstTheSession) {
+    CanaryWatch watch("clock rate", 0.03);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(watch.record(i == 2 ? 1.0 : 3.6), std::nullopt);
     EXPECT_EQ(watch.record(3.65), std::nullopt);
     EXPECT_EQ(watch.record(3.24), "clock rate 10.0 % below the session's");
     EXPECT_EQ(watch.record(3.96), "clock rate 10.0 % above the session's");
+}
+
+// 50 ms blocks that lose 3 ms each: too little for the 10 ms ticks of /proc/stat, enough for the block's own account.
+TEST(Guards, AStolenBlockDropsItsRound) {
+    const FakeRoot root;
+    const HostSignals signals(root.path());
+    Canaries canaries;
+    HostGuard guard(signals, canaries, {1, 2}, GuardRules{});
+    guard.begin_round();
+    guard.block_lost(0, 50'000'000);
+    EXPECT_EQ(guard.end_round(100'000'000), std::nullopt);
+    guard.begin_round();
+    guard.block_lost(3'000'000, 50'000'000);
+    guard.block_lost(0, 50'000'000);
+    EXPECT_EQ(guard.end_round(100'000'000), "CPU taken away for 6.0 % of a block");
+    EXPECT_DOUBLE_EQ(guard.reading().lost, 0.06);
+}
+
+TEST(Guards, RulesAreFittedToWhatIsUsual) {
+    EXPECT_EQ(fitted_rules({}).most_run_delay, GuardRules{}.most_run_delay);
+    std::vector<RoundReading> readings(20);
+    EXPECT_EQ(fitted_rules(readings).most_clock_change, GuardRules{}.most_clock_change);
+    for (RoundReading& round : readings) round.clock_change = -0.1, round.run_delay = 0.001;
+    EXPECT_DOUBLE_EQ(fitted_rules(readings).most_clock_change, 0.2) << "twice what nine of ten rounds show";
+    EXPECT_EQ(fitted_rules(readings).most_run_delay, GuardRules{}.most_run_delay) << "never stricter than the default";
 }
 
 TEST(Guards, CanaryGivesAPossibleClockRate) {

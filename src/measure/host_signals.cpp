@@ -126,6 +126,7 @@ HostCounters HostSignals::counters(std::span<const int> pids) const {
     read_cpu_times(counters);
     for (const int pid : pids) read_process(pid, counters);
     if (!cgroup_stat_.empty()) counters.throttled_periods = value_of(read_text(cgroup_stat_), "nr_throttled");
+    counters.swap_ins = value_of(read_text(root_ + "/proc/vmstat"), "pswpin");
     for (const std::string& path : thermal_paths_)
         if (const auto events = word_as_number(read_text(path), 0))
             counters.thermal_events = counters.thermal_events.value_or(0) + *events;
@@ -157,6 +158,7 @@ std::vector<std::string> HostSignals::missing() const {
     if (!load_now.runnable) names.emplace_back("load average");
     if (now.run_delay_ns.empty()) names.emplace_back("run-queue delay");
     if (!now.steal_ticks) names.emplace_back("steal time");
+    if (!now.swap_ins) names.emplace_back("swapping");
     if (!now.thermal_events) names.emplace_back("thermal throttling");
     return names;
 }

@@ -18,6 +18,7 @@ struct HostCounters {
     std::optional<int64_t> major_faults;
     std::optional<int64_t> throttled_periods;  // by the cgroup's CPU quota
     std::optional<int64_t> thermal_events;
+    std::optional<int64_t> swap_ins;  // pages, of the whole machine
 };
 
 struct HostLoad {

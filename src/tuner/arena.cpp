@@ -4,22 +4,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "measure/components.h"
 #include "measure/statistics.h"
 
 namespace headway {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* clone_name = "clone";
 constexpr int most_control_visits = 12;
 constexpr int least_control_visits = 4;
-constexpr double control_share = 0.1;  // of the budget
-constexpr double warmup_share = 0.02;  // of the budget
+constexpr double control_share = 0.1;       // of the budget
+constexpr double most_control_share = 0.3;  // of the budget: beyond it a control is not repeated
+constexpr double warmup_share = 0.02;       // of the budget
 // Selection only chooses whom to confirm: shorter blocks and warm-ups leave time for more candidates.
 constexpr int selection_rounds = 2;
 constexpr BlockRules selection_blocks{5'000'000, 20'000'000, 250'000'000};
@@ -39,7 +42,9 @@ int64_t available_memory() {
 
 }  // namespace
 
-Arena::Arena(Session& session, std::string reference) : session_(session), reference_(std::move(reference)) {}
+Arena::Arena(Session& session, std::string reference) : session_(session), reference_(std::move(reference)) {
+    if (session.options.profile) confirm_rounds_ = session.options.profile->best_rounds();
+}
 
 VisitPlan Arena::plan(Purpose purpose) const {
     VisitPlan plan;
@@ -66,34 +71,58 @@ double Arena::expected_seconds(size_t candidates, Purpose purpose) const {
 void Arena::run_control() {
     session_.progress.phase("measuring the default engine against its copy");
     write_file_atomically(visitor(clone_name).path, read_file(visitor(reference_).path));
-    const double budget = session_.budget.seconds();
-    warmup_ = session_.visits.measure_warmup(visitor(reference_), session_.options.scenario, budget * warmup_share);
-    std::vector<double> values;
-    std::vector<std::vector<double>> rounds;
-    const double begin = session_.budget.spent();
-    while (static_cast<int>(values.size()) < most_control_visits) {
-        const bool enough = static_cast<int>(values.size()) >= least_control_visits;
-        if (enough && session_.budget.spent() - begin > budget * control_share) break;
-        const VisitRecord record =
-            session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
-        session_.study.record_visit(record);
-        values.push_back(record.values.front());
-        rounds.push_back(paired_log_ratios(record.rounds, 1));
-        std::vector<double> block_ns;
-        for (const auto& round : record.rounds) block_ns.push_back(static_cast<double>(round.front()));
-        const double iteration_ns = median(block_ns) / static_cast<double>(record.iterations);
-        short_warmup_ =
-            std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns)));
+    warmup_ = session_.visits.measure_warmup(visitor(reference_), session_.options.scenario,
+                                             session_.budget.seconds() * warmup_share);
+    std::vector<ControlVisit> visits = control_visits();
+    // One control in a hundred fails by chance: a second one, judged by itself, tells chance from an unfit machine.
+    if (!control_.fit && session_.budget.spent() < most_control_share * session_.budget.seconds()) {
+        session_.study.record_note("the default engine differed from its copy; the control was repeated");
+        visits = control_visits();
     }
-    control_ = judge_control(values);
     const GuardRules& rules = session_.visits.rules();
     if (rules.most_run_delay > GuardRules{}.most_run_delay || rules.most_clock_change > GuardRules{}.most_clock_change)
         session_.study.record_note(fmt::format(
             "this machine is not quiet: rounds count in which threads wait for a CPU up to {:.0f} % of a block and "
             "the clock wanders up to {:.0f} %",
             100 * rules.most_run_delay, 100 * rules.most_clock_change));
+    learn(visits);
+}
+
+std::vector<ControlVisit> Arena::control_visits() {
+    std::vector<double> values;
+    std::vector<ControlVisit> visits;
+    const double begin = session_.budget.spent();
+    while (static_cast<int>(values.size()) < most_control_visits) {
+        const bool enough = static_cast<int>(values.size()) >= least_control_visits;
+        if (enough && session_.budget.spent() - begin > session_.budget.seconds() * control_share) break;
+        const VisitRecord record =
+            session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
+        session_.study.record_visit(record);
+        values.push_back(record.values.front());
+        visits.push_back({record.rounds, record.orders});
+        std::vector<double> block_ns;
+        for (const auto& round : record.rounds) block_ns.push_back(static_cast<double>(round.front()));
+        iteration_ns_ = median(block_ns) / static_cast<double>(record.iterations);
+        short_warmup_ =
+            std::max<int64_t>(3, std::min<int64_t>(warmup_, static_cast<int64_t>(selection_warmup_ns / iteration_ns_)));
+    }
+    control_ = judge_control(values);
+    return visits;
+}
+
+// The best number of rounds for this engine; and, on a machine that was never calibrated, what others may use as well.
+void Arena::learn(const std::vector<ControlVisit>& visits) {
+    MachineProfile profile = profile_of(visits, session_.visits.readings());
     const VisitCost cost = session_.visits.cost(Purpose::control);
-    confirm_rounds_ = best_rounds(variance_components(rounds), 2 * cost.per_engine_s, 2 * cost.per_block_s);
+    profile.load_s = cost.per_engine_s;
+    profile.block_s = cost.per_block_s;
+    confirm_rounds_ = profile.best_rounds();
+    if (session_.options.profile || !session_.options.guards) return;
+    profile.subject = fs::path(session_.options.model.model).filename().string();
+    profile.iteration_ms = iteration_ns_ / 1e6;
+    profile.threads = session_.options.model.threads;
+    profile.missing_guards = session_.visits.missing_guards();
+    store_profile(profile);
 }
 
 std::vector<std::string> Arena::visit(const std::vector<std::string>& engines, Purpose purpose) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/judge.h"
+#include "measure/machine_profile.h"
 #include "tuner/session.h"
 
 namespace headway {
@@ -31,6 +32,8 @@ public:
 
 private:
     VisitPlan plan(Purpose purpose) const;
+    std::vector<ControlVisit> control_visits();
+    void learn(const std::vector<ControlVisit>& visits);
     Visitor visitor(const std::string& fingerprint) const;
 
     Session& session_;
@@ -38,6 +41,7 @@ private:
     Control control_;
     int64_t warmup_ = 3;        // iterations until the reference's times settle
     int64_t short_warmup_ = 3;  // of selection visits
+    double iteration_ns_ = 0;   // of the reference, in the control
     int confirm_rounds_ = 4;
 };
 

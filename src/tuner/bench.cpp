@@ -1,7 +1,6 @@
 #include "tuner/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/error.h"
@@ -12,10 +11,6 @@ namespace {
 
 // A bench has no budget of its own: it makes its visits, and every step has its deadline.
 constexpr double no_limit_s = 1e6;
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Milliseconds of one call in each block that counts.
 void collect_times(const VisitRecord& visit, std::vector<std::vector<double>>& call_ms) {
@@ -45,6 +40,7 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
     Budget budget(no_limit_s, seconds_now, options.stop);
     VisitsOptions visits_options;
     visits_options.guards = options.guards;
+    visits_options.rules = options.rules;
     VisitRunner runner(visits_options, budget, options.seed);
     std::vector<Visitor> visitors;
     for (const BenchOperand& operand : operands) visitors.push_back({operand.name, operand.engine, operand.workshop});
@@ -59,13 +55,6 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
         for (const Visitor& visitor : visitors)
             plan.warmup_iterations =
                 std::max(plan.warmup_iterations, runner.measure_warmup(visitor, options.scenario, 5));
-        if (options.guards) {
-            VisitPlan first = plan;  // for the guards alone
-            first.rounds = VisitRunner::rounds_before_fitting;
-            runner.run(visitors, first);
-            outcome.rounds = -runner.rounds_run();
-            outcome.dropped = -runner.rounds_dropped();
-        }
         for (int k = 0; k < options.visits && !budget.stopped(); ++k) {
             const VisitRecord visit = runner.run(visitors, plan);
             collect_times(visit, call_ms);
@@ -79,8 +68,9 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
         throw UserError(operands[failure.index()].name + ": " + std::string(to_string(failure.failure())) + ": " +
                         failure.what());
     }
-    outcome.rounds += runner.rounds_run();
-    outcome.dropped += runner.rounds_dropped();
+    outcome.rounds = runner.rounds_run();
+    outcome.dropped = runner.rounds_dropped();
+    outcome.most_steal = runner.most_steal();
     for (size_t k = 0; k < operands.size(); ++k)
         if (!call_ms[k].empty())
             outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k], options.scenario));

@@ -22,6 +22,7 @@ struct BenchOptions {
     double margin = 0.005;  // smallest log speed-up worth a verdict
     Scenario scenario;
     uint64_t seed = 1;
+    std::optional<GuardRules> rules;  // of the machine's profile
     bool guards = true;
     const std::atomic<bool>* stop = nullptr;
 };
@@ -30,6 +31,7 @@ struct BenchOutcome {
     BenchResult result;
     int rounds = 0, dropped = 0;
     std::map<std::string, int> drop_reasons;  // rounds by guard
+    double most_steal = 0;                    // share of a visit's CPU time that the hypervisor took
 };
 
 // The first operand is compared with each of the others. UserError naming an operand that cannot run. Ctrl-C ends with

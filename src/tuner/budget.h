@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 
 namespace headway {
+
+// The wall clock of sessions, in seconds from some start.
+inline double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 class Budget {
 public:

@@ -40,6 +40,13 @@ const std::string& checked(const TuneOptions& options) {
     return options.study;
 }
 
+VisitsOptions visits_options(const TuneOptions& given) {
+    VisitsOptions options;
+    options.guards = given.guards;
+    if (given.profile) options.rules = given.profile->rules;
+    return options;
+}
+
 }  // namespace
 
 Session::Session(const TuneOptions& given)
@@ -49,7 +56,7 @@ Session::Session(const TuneOptions& given)
       progress(budget),
       study(checked(given)),
       data({given.data, given.heldout, given.seed, given.scenario.batch}, study.folder() + "/data"),
-      visits({given.guards}, budget, given.seed + static_cast<uint64_t>(study.sessions())) {
+      visits(visits_options(given), budget, given.seed + static_cast<uint64_t>(study.sessions())) {
     try {
         set_up();
     } catch (...) {

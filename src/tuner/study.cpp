@@ -13,6 +13,16 @@ namespace headway {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyHeader, model_hash, space_hash, gate_hash, data_hash, target, builders, threads,
                                    scenario)
 
+// A row of numbers: studies hold thousands of them.
+void to_json(nlohmann::json& json, const RoundReading& reading) {
+    json = {reading.run_delay,       reading.lost,         reading.clock_ghz,
+            reading.memory_gb_per_s, reading.clock_change, reading.memory_change};
+}
+void from_json(const nlohmann::json& json, RoundReading& reading) {
+    reading = {json.at(0).get<double>(), json.at(1).get<double>(), json.at(2).get<double>(),
+               json.at(3).get<double>(), json.at(4).get<double>(), json.at(5).get<double>()};
+}
+
 namespace {
 
 using Json = nlohmann::json;
@@ -202,7 +212,9 @@ void Study::record_visit(const VisitRecord& visit) {
             {"values", visit.values},
             {"rounds", visit.rounds},
             {"iterations", visit.iterations},
-            {"drops", visit.drops}});
+            {"drops", visit.drops},
+            {"orders", visit.orders},
+            {"readings", visit.readings}});
 }
 
 void Study::start_confirm(const ConfirmRecord& confirm) {
@@ -317,6 +329,8 @@ void Study::apply_visit(const Json& event) {
     visit.rounds = event.at("rounds").get<std::vector<std::vector<int64_t>>>();
     visit.iterations = event.at("iterations").get<int64_t>();
     visit.drops = event.at("drops").get<std::vector<std::string>>();
+    visit.orders = event.value("orders", visit.orders);
+    visit.readings = event.value("readings", visit.readings);
     if (visit.engines.size() != visit.values.size() + 1 || visit.rounds.size() != visit.drops.size())
         throw UserError("a visit whose parts do not fit");
     for (size_t i = 1; selects(visit.purpose) && i < visit.engines.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/guards.h"
 #include "search/strategy.h"
 #include "tuner/log.h"
 #include "workers/protocol.h"
@@ -71,6 +72,8 @@ struct VisitRecord {
     std::vector<double> values;                // log speed-up over the reference of each engine but the first
     std::vector<std::vector<int64_t>> rounds;  // block times in ns, by round and engine, dropped rounds too
     std::vector<std::string> drops;            // per round: why it was dropped, "" = it counts
+    std::vector<RoundOrder> orders;            // per round: engines in the order of their blocks
+    std::vector<RoundReading> readings;        // per round: of the guards; empty without guards
     int64_t iterations = 0;                    // per block
     int dropped() const;                       // rounds
 };

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/gate.h"
 #include "measure/finding.h"
+#include "measure/machine_profile.h"
 #include "measure/scenario.h"
 #include "workers/client.h"
 
@@ -33,8 +35,9 @@ struct TuneOptions {
     std::vector<std::string> worker_command;  // without --builder NAME
     int64_t memory_limit = 0;
     bool guards = true;
-    double build_deadline_s = 0;    // 0 = from the default's build time
-    std::function<double()> clock;  // seconds
+    std::optional<MachineProfile> profile;  // of this machine; without one the control of the study becomes it
+    double build_deadline_s = 0;            // 0 = from the default's build time
+    std::function<double()> clock;          // seconds
     const std::atomic<bool>* stop = nullptr;
 };
 

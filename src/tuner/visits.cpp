@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/clock.h"
 #include "measure/statistics.h"
 #include "measure/visit.h"
@@ -27,22 +29,28 @@ public:
         : visitors_(visitors), workers_(workers), scenario_(scenario), deadline_s_(deadline_s) {}
 
     void set_deadline(double seconds) { deadline_s_ = seconds; }
+    // Is told what blocks lose from now on.
+    void set_guard(HostGuard* guard) { guard_ = guard; }
 
     int64_t block_ns(int engine, int64_t iterations, int64_t preroll) override {
         BlockRequest request{.iterations = iterations, .preroll = preroll};
         request.cold = scenario_.kind == Scenario::Kind::cold;
         request.per_iteration = scenario_.kind == Scenario::Kind::tail;
-        const std::vector<int64_t> ns = block(static_cast<size_t>(engine), request);
-        return request.per_iteration ? tail_bound_ns(ns, scenario_.percentile / 100) * iterations : ns.front();
+        const BlockTimes times = block(static_cast<size_t>(engine), request);
+        if (guard_ != nullptr && times.lost_ns >= 0 && !request.cold)
+            guard_->block_lost(times.lost_ns, std::accumulate(times.ns.begin(), times.ns.end(), int64_t{0}));
+        return request.per_iteration ? tail_bound_ns(times.ns, scenario_.percentile / 100) * iterations
+                                     : times.ns.front();
     }
 
     // Nanoseconds of one of `iterations` in a row, whatever the scenario.
     double warm_ns(size_t index, int64_t iterations) {
-        return static_cast<double>(block(index, {.iterations = iterations}).front()) / static_cast<double>(iterations);
+        return static_cast<double>(block(index, {.iterations = iterations}).ns.front()) /
+               static_cast<double>(iterations);
     }
 
 private:
-    std::vector<int64_t> block(size_t index, BlockRequest request) {
+    BlockTimes block(size_t index, BlockRequest request) {
         request.streams = scenario_.streams;
         try {
             return workers_[index]->block(visitors_[index].path, request, deadline_s_);
@@ -55,26 +63,23 @@ private:
     std::vector<std::unique_ptr<WorkerClient>>& workers_;
     const Scenario& scenario_;
     double deadline_s_;
+    HostGuard* guard_ = nullptr;
 };
 
-// The host's guards, with a record of how much other programs disturb.
+// The host's guards, with a record of what they read.
 class RecordingGuard final : public RoundGuard {
 public:
-    RecordingGuard(HostGuard& guard, const ClockRateWatch& clock_rate, std::vector<double>& run_delays,
-                   std::vector<double>& clock_changes)
-        : guard_(guard), clock_rate_(clock_rate), run_delays_(run_delays), clock_changes_(clock_changes) {}
+    RecordingGuard(HostGuard& guard, std::vector<RoundReading>& readings) : guard_(guard), readings_(readings) {}
     void begin_round() override { guard_.begin_round(); }
     std::optional<std::string> end_round(int64_t round_ns) override {
         std::optional<std::string> drop = guard_.end_round(round_ns);
-        run_delays_.push_back(guard_.run_delay());
-        clock_changes_.push_back(std::fabs(clock_rate_.change()));
+        readings_.push_back(guard_.reading());
         return drop;
     }
 
 private:
     HostGuard& guard_;
-    const ClockRateWatch& clock_rate_;
-    std::vector<double>&run_delays_, &clock_changes_;
+    std::vector<RoundReading>& readings_;
 };
 
 double start_deadline(const Budget& budget) {
@@ -86,7 +91,9 @@ double seconds_since(int64_t begin_ns) { return 1e-9 * static_cast<double>(clock
 }  // namespace
 
 VisitRunner::VisitRunner(VisitsOptions options, Budget& budget, uint64_t seed)
-    : options_(options), budget_(budget), rng_(seed), clock_rate_(GuardRules{}.most_clock_change) {}
+    : options_(std::move(options)), budget_(budget), rng_(seed), patience_s_(options_.quiet_wait_s) {
+    if (options_.rules) rules_ = *options_.rules;
+}
 
 std::vector<double> visit_values(const VisitRecord& visit) {
     std::vector<RoundTimes> rounds;
@@ -116,10 +123,13 @@ std::unique_ptr<WorkerClient> VisitRunner::start(size_t index, const Visitor& vi
     }
 }
 
+// What a busy machine costs is limited over the whole session: it may never become quiet.
 void VisitRunner::wait_for_quiet() {
     const int64_t begin = clock_ns();
-    while (!is_quiet(signals_.load()) && seconds_since(begin) < std::min(options_.quiet_wait_s, budget_.left() / 100))
+    const double most_s = std::min(patience_s_, budget_.left() / 100);
+    while (!is_quiet(signals_.load()) && seconds_since(begin) < most_s)
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    patience_s_ -= std::min(patience_s_, seconds_since(begin));
 }
 
 // Two measurements at once would disturb each other; one that cannot get the lock in time goes on under its guards.
@@ -134,11 +144,7 @@ std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
 }
 
 void VisitRunner::fit_guards() {
-    constexpr double usual = 0.9, slack = 2;
-    if (run_delays_.size() < rounds_before_fitting) return;
-    rules_.most_run_delay = std::max(GuardRules{}.most_run_delay, slack * quantile(run_delays_, usual));
-    rules_.most_clock_change = std::max(GuardRules{}.most_clock_change, slack * quantile(clock_changes_, usual));
-    clock_rate_.allow(rules_.most_clock_change);
+    if (!options_.rules && readings_.size() >= rounds_before_fitting) rules_ = fitted_rules(readings_);
 }
 
 VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPlan& plan) {
@@ -162,23 +168,35 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
 
     std::vector<int> pids;
     for (const auto& worker : workers) pids.push_back(worker->pid());
-    HostGuard host_guard(signals_, pids, clock_rate_, rules_);
-    RecordingGuard guard(host_guard, clock_rate_, run_delays_, clock_changes_);
-    if (options_.guards) wait_for_quiet();
+    HostGuard host_guard(signals_, canaries_, pids, rules_);
+    VisitRecord record;
+    RecordingGuard guard(host_guard, record.readings);
+    if (options_.guards) {
+        wait_for_quiet();
+        blocks.set_guard(&host_guard);
+    }
     const double start_s = seconds_since(begin);
+    const HostCounters before = signals_.counters({});
     const Visit visit = run_visit(static_cast<int>(visitors.size()), plan.rounds, block_plan, blocks,
                                   options_.guards ? &guard : nullptr, rng_);
     const auto engines = static_cast<double>(visitors.size());
     cost_[selects(plan.purpose)] = {start_s / engines, (seconds_since(begin) - start_s) / (engines * plan.rounds)};
     rounds_run_ += plan.rounds;
-    rounds_dropped_ += visit.dropped();
+    readings_.insert(readings_.end(), record.readings.begin(), record.readings.end());
     fit_guards();
 
-    VisitRecord record;
     record.purpose = plan.purpose;
     record.iterations = block_plan.iterations;
     record.rounds = visit.rounds;
+    record.orders = visit.orders;
     for (const auto& drop : visit.drops) record.drops.push_back(drop.value_or(""));
+    // Its ticks are too coarse for a round, so that a visit stands or falls as a whole.
+    const double steal = steal_share(before, signals_.counters({}));
+    if (options_.guards && steal > rules_.most_steal)
+        for (std::string& drop : record.drops)
+            if (drop.empty()) drop = "steal of " + percent(steal) + " of the CPU time";
+    most_steal_ = std::max(most_steal_, steal);
+    rounds_dropped_ += record.dropped();
     for (const Visitor& visitor : visitors) record.engines.push_back(visitor.name);
     record.values = visit_values(record);
     return record;
@@ -192,7 +210,7 @@ int64_t VisitRunner::measure_warmup(const Visitor& visitor, const Scenario& scen
     const BlockRequest request{.streams = scenario.streams};
     const auto worker = start(0, visitor, scenario);
     try {
-        while (!warmup.finished()) warmup.record(worker->block(visitor.path, request, start_deadline_s).front());
+        while (!warmup.finished()) warmup.record(worker->block(visitor.path, request, start_deadline_s).ns.front());
     } catch (const WorkerError& error) {
         throw VisitorFailed(0, error.failure(), error.what());
     }

@@ -57,8 +57,10 @@ struct VisitCost {
 std::vector<double> visit_values(const VisitRecord& visit);
 
 struct VisitsOptions {
-    bool guards = true;       // false: tests on a virtual clock
-    double quiet_wait_s = 3;  // waited at most for a quiet machine before a visit
+    bool guards = true;        // false: tests on a virtual clock
+    double quiet_wait_s = 30;  // waited at most for a quiet machine, in all
+    // Of the machine's profile; without it the guards learn what is usual from the first rounds.
+    std::optional<GuardRules> rules;
 };
 
 class VisitRunner {
@@ -77,29 +79,31 @@ public:
     int rounds_run() const { return rounds_run_; }
     int rounds_dropped() const { return rounds_dropped_; }
     std::vector<std::string> missing_guards() const { return signals_.missing(); }
-    // A visit of so many rounds teaches the guards what is usual on this machine; until then they drop all that a quiet
-    // machine would not show.
-    static constexpr int rounds_before_fitting = 16;
-    // What the guards let pass by now (see fit_guards).
+    // What the guards let pass by now.
     const GuardRules& rules() const { return rules_; }
+    // What they read in all rounds.
+    const std::vector<RoundReading>& readings() const { return readings_; }
+    // The largest share of a visit's CPU time that the hypervisor took away.
+    double most_steal() const { return most_steal_; }
 
 private:
     std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor, const Scenario& scenario);
     void wait_for_quiet();
     std::optional<MachineLock> lock_machine(Purpose purpose);
-    // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is
-    // usual here is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block
-    // times.
     void fit_guards();
+    // Until there are so many the guards drop all that a quiet machine would not show.
+    static constexpr size_t rounds_before_fitting = 16;
 
     VisitsOptions options_;
     Budget& budget_;
     Rng rng_;
     HostSignals signals_;
-    ClockRateWatch clock_rate_;
+    double patience_s_;
+    Canaries canaries_;
     GuardRules rules_;
-    std::vector<double> run_delays_, clock_changes_;  // of the rounds since the session began
-    VisitCost cost_[2];                               // by selects(purpose)
+    std::vector<RoundReading> readings_;  // of the rounds since the session began
+    double most_steal_ = 0;
+    VisitCost cost_[2];  // by selects(purpose)
     int rounds_run_ = 0, rounds_dropped_ = 0;
 };
 

@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "measure/cache_sweep.h"
+#include "measure/clock.h"
 
 namespace headway {
 namespace {
 
-int64_t process_cpu_ns() {
+int64_t cpu_ns(clockid_t clock) {
     timespec now{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    ::clock_gettime(clock, &now);
     return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
@@ -94,10 +95,13 @@ void Streams::run(const std::function<void(int)>& job) {
     if (error_) std::rethrow_exception(error_);
 }
 
-std::vector<int64_t> run_block(Builder& builder, const std::string& engine, const BlockRequest& request,
-                               Streams& streams, const std::function<int64_t()>& clock) {
+BlockTimes run_block(Builder& builder, const std::string& engine, const BlockRequest& request, Streams& streams,
+                     const std::function<int64_t()>& clock) {
     if (request.preroll > 0) streams.run([&](int stream) { builder.run(engine, request.preroll, stream); });
-    std::vector<int64_t> ns;
+    BlockTimes times;
+    std::vector<int64_t>& ns = times.ns;
+    const bool alone = !has_several_threads();
+    const int64_t wall_before = clock_ns(), cpu_before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     if (request.cold) {
         ns = run_cold(builder, engine, request, clock);
     } else if (request.per_iteration) {
@@ -115,21 +119,23 @@ std::vector<int64_t> run_block(Builder& builder, const std::string& engine, cons
         streams.run([&](int stream) { builder.run(engine, request.iterations, stream); });
         ns.push_back(clock() - begin);
     }
+    const int64_t on_cpu = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
+    if (alone) times.lost_ns = std::max<int64_t>(0, clock_ns() - wall_before - on_cpu);
     if (!request.per_iteration && ns.size() > 1) {
         int64_t sum = 0;
         for (const int64_t one : ns) sum += one;
         ns.assign(1, sum);
     }
-    return ns;
+    return times;
 }
 
 void wait_for_idle_threads() {
     constexpr int64_t slice_ns = 1'000'000, idle_ns = 100'000, most_slices = 300;
     if (!has_several_threads()) return;
     for (int64_t slice = 0; slice < most_slices; ++slice) {
-        const int64_t before = process_cpu_ns();
+        const int64_t before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
         std::this_thread::sleep_for(std::chrono::nanoseconds(slice_ns));
-        if (process_cpu_ns() - before < idle_ns) return;
+        if (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - before < idle_ns) return;
     }
 }
 

@@ -44,8 +44,8 @@ private:
 };
 
 // The times that BlockRequest asks for. `streams` has as many as the request.
-std::vector<int64_t> run_block(Builder& builder, const std::string& engine, const BlockRequest& request,
-                               Streams& streams, const std::function<int64_t()>& clock);
+BlockTimes run_block(Builder& builder, const std::string& engine, const BlockRequest& request, Streams& streams,
+                     const std::function<int64_t()>& clock);
 
 // Threads of a runtime may spin on for a while after its last call. Returns when this process no longer uses a CPU (or
 // after 0.3 s): the next engine's block must not pay for this one's threads.

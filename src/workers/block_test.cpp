@@ -32,7 +32,7 @@ public:
 
 std::vector<int64_t> run(Counting& builder, const BlockRequest& request) {
     Streams streams(request.streams);
-    return run_block(builder, "engine", request, streams, [&] { return builder.ticks.load(); });
+    return run_block(builder, "engine", request, streams, [&] { return builder.ticks.load(); }).ns;
 }
 
 TEST(Block, OneTimeForAllIterations) {
@@ -69,8 +69,8 @@ TEST(Block, ErrorOfAStreamIsTheErrorOfTheBlock) {
                      std::runtime_error);
     }
     builder.failing = -1;
-    EXPECT_EQ(run_block(builder, "engine", {.iterations = 1, .streams = 3}, streams, [] { return int64_t{1}; }).size(),
-              1u)
+    EXPECT_EQ(
+        run_block(builder, "engine", {.iterations = 1, .streams = 3}, streams, [] { return int64_t{1}; }).ns.size(), 1u)
         << "the streams live on";
 }
 

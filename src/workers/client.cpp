@@ -127,16 +127,17 @@ void WorkerClient::check(const std::string& engine, const std::string& data, con
     ask({{"cmd", "check"}, {"engine", engine}, {"data", data}, {"out", out}}, deadline_s);
 }
 
-std::vector<int64_t> WorkerClient::block(const std::string& engine, const BlockRequest& request, double deadline_s) {
+BlockTimes WorkerClient::block(const std::string& engine, const BlockRequest& request, double deadline_s) {
     Json message = request;
     message["cmd"] = "block";
     message["engine"] = engine;
     const Json reply = ask(std::move(message), deadline_s);
-    const auto ns = as<std::vector<int64_t>>(reply.value("ns", Json()));
+    auto times = as<BlockTimes>(reply);
+    const std::vector<int64_t>& ns = times.ns;
     const size_t expected = request.per_iteration ? static_cast<size_t>(request.iterations * request.streams) : 1;
     if (ns.size() != expected || std::any_of(ns.begin(), ns.end(), [](int64_t time) { return time <= 0; }))
         throw WorkerError(Failure::failed, "the worker's answer to block has no times");
-    return ns;
+    return times;
 }
 
 std::vector<StepTime> WorkerClient::profile(const std::string& engine, int64_t iterations, double deadline_s) {

@@ -52,8 +52,7 @@ public:
                       double deadline_s);
     void load(const std::string& engine, int streams, double deadline_s);
     void check(const std::string& engine, const std::string& data, const std::string& out, double deadline_s);
-    // Nanoseconds: of all iterations of all streams together, in one entry, or of each.
-    std::vector<int64_t> block(const std::string& engine, const BlockRequest& request, double deadline_s);
+    BlockTimes block(const std::string& engine, const BlockRequest& request, double deadline_s);
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations, double deadline_s);
     void reference(const std::string& data, const std::string& out, double deadline_s);
     std::vector<Snippet> snippets(const std::string& engine, double deadline_s);

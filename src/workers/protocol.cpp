@@ -85,6 +85,7 @@ HEADWAY_MESSAGE(BuilderDescription, knobs, sites)
 HEADWAY_MESSAGE(BuiltEngine, route, fingerprint, timing_key, bytes)
 HEADWAY_MESSAGE(StepTime, kernel, origins, ns)
 HEADWAY_MESSAGE(Snippet, language, text)
+HEADWAY_MESSAGE(BlockTimes, ns, lost_ns)
 HEADWAY_MESSAGE(BlockRequest, iterations, preroll, streams, per_iteration, cold)
 
 }  // namespace headway

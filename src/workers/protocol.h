@@ -29,6 +29,13 @@ std::string_view to_string(Failure failure);
 // Inverse; `failed` for unknown words.
 Failure failure_from_string(std::string_view word);
 
+// What a block took, in nanoseconds: all iterations of all streams together, in one entry, or each.
+struct BlockTimes {
+    std::vector<int64_t> ns;
+    // Of a process with one thread: for so long it was not on a CPU. -1 with more threads, which wait for each other.
+    int64_t lost_ns = -1;
+};
+
 // One timed block of a loaded engine.
 struct BlockRequest {
     int64_t iterations = 1;      // timed, of each stream
@@ -54,6 +61,8 @@ void to_json(nlohmann::json& json, const StepTime& value);
 void from_json(const nlohmann::json& json, StepTime& value);
 void to_json(nlohmann::json& json, const Snippet& value);
 void from_json(const nlohmann::json& json, Snippet& value);
+void to_json(nlohmann::json& json, const BlockTimes& value);
+void from_json(const nlohmann::json& json, BlockTimes& value);
 void to_json(nlohmann::json& json, const BlockRequest& value);
 void from_json(const nlohmann::json& json, BlockRequest& value);
 

@@ -164,9 +164,9 @@ private:
         if (wanted.cold && wanted.streams != 1) throw UserError("cold caches are for one stream");
         const std::string engine = text(request, "engine");
         if (!streams_ || streams_->count() != wanted.streams) streams_ = std::make_unique<Streams>(wanted.streams);
-        const std::vector<int64_t> ns = run_block(*builder_, engine, wanted, *streams_, clock_);
+        const BlockTimes times = run_block(*builder_, engine, wanted, *streams_, clock_);
         wait_for_idle_threads();
-        return {{"ns", ns}};
+        return times;
     }
 
     static void check_streams(int streams) {

@@ -65,13 +65,13 @@ TEST_F(WorkerTest, AnswersEveryRequest) {
     BlockRequest block;
     block.iterations = 10;
     block.preroll = 2;
-    EXPECT_EQ(worker->block(engine, block, patience_s), std::vector<int64_t>{5000});
+    EXPECT_EQ(worker->block(engine, block, patience_s).ns, std::vector<int64_t>{5000});
     block.cold = true;
-    EXPECT_EQ(worker->block(engine, block, patience_s), std::vector<int64_t>{5000});
+    EXPECT_EQ(worker->block(engine, block, patience_s).ns, std::vector<int64_t>{5000});
     block = {};
     block.iterations = 300;
     block.per_iteration = true;
-    EXPECT_EQ(worker->block(engine, block, patience_s), std::vector<int64_t>(300, 500)) << "a long reply";
+    EXPECT_EQ(worker->block(engine, block, patience_s).ns, std::vector<int64_t>(300, 500)) << "a long reply";
     EXPECT_TRUE(worker->snippets(engine, patience_s).empty());
     EXPECT_EQ(worker->profile(engine, 1, patience_s).at(0).origins, std::vector<std::string>{"node"});
     std::filesystem::create_directories(folder_ + "/in");
