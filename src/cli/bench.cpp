@@ -3,18 +3,14 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
-#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
 
-#include "base/error.h"
-#include "base/temporary.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/native_session.h"
+#include "cli/operands.h"
 #include "cli/options.h"
-#include "cli/runnable.h"
 #include "tuner/bench.h"
 
 namespace headway {
@@ -36,88 +32,28 @@ void on_interrupt(int) {
     std::signal(SIGINT, SIG_DFL);
 }
 
-// An operand is E.hwe, MODEL, or BUILDER:MODEL[::ROUTE].
-struct Operand {
-    std::string builder = "native", path, route;
-};
-
-Operand parse_operand(const std::string& text) {
-    Operand operand;
-    operand.path = text;
-    for (const BuilderKind* kind : declared<BuilderKind>()) {
-        const std::string prefix = std::string(kind->name()) + ":";
-        if (!text.starts_with(prefix)) continue;
-        operand.builder = kind->name();
-        operand.path = text.substr(prefix.size());
-    }
-    if (const size_t at = operand.path.find("::"); at != std::string::npos) {
-        operand.route = operand.path.substr(at + 2);
-        operand.path.resize(at);
-    }
-    return operand;
-}
-
-class Bench {
-public:
-    explicit Bench(const Options& options) : options_(options) {
-        sample_ = write_first_sample(options.data, folder_.path() + "/sample", options.bench.scenario.batch);
-        add(options.subject);
-        for (const std::string& operand : options.against) add(operand);
-    }
-
-    BenchOutcome run() { return bench(operands_, options_.bench); }
-
-private:
-    void add(const std::string& text) {
-        const Operand operand = parse_operand(text);
-        const OpenRequest request =
-            open_request(std::filesystem::absolute(operand.path).string(), options_.build, sample_);
-        WorkerOptions worker;
-        worker.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
-        worker.scratch = folder_.path();
-        workshops_.push_back(std::make_unique<Workshop>(operand.builder, worker, request));
-        BenchOperand entry{text, request.model, workshops_.back().get()};
-        try {
-            WorkerClient& builder = workshops_.back()->builder_worker(start_deadline_s);
-            if (!is_engine_file(operand.path)) {
-                entry.engine = folder_.path() + "/" + std::to_string(operands_.size()) + ".hwe";
-                builder.build(route_text(operand.route), entry.engine, "", build_deadline_s);
-            }
-        } catch (const WorkerError& error) {
-            throw UserError(escaped(text) + ": " + error.what());
-        }
-        workshops_.back()->close_builder_worker();
-        operands_.push_back(entry);
-    }
-
-    static constexpr double start_deadline_s = 120, build_deadline_s = 600;
-    const Options& options_;
-    TemporaryFolder folder_;
-    std::string sample_;
-    std::vector<std::unique_ptr<Workshop>> workshops_;
-    std::vector<BenchOperand> operands_;
-};
-
-void print(const BenchOutcome& outcome, const Scenario& scenario) {
+void print(const BenchResult& result, const Scenario& scenario) {
     std::cout << "scenario " << scenario.text();
     if (scenario.kind == Scenario::Kind::tail)
         std::cout << fmt::format(": times are upper bounds of the {} % percentile, right with 99 % confidence",
                                  scenario.percentile);
     std::cout << "\n";
-    for (const BenchEngine& engine : outcome.result.engines)
+    for (const BenchEngine& engine : result.engines)
         std::cout << fmt::format("{}  median {:.4f} ms  p5 {:.4f}  p95 {:.4f}  {:.1f} samples/s\n", engine.engine,
                                  engine.median_ms, engine.p5_ms, engine.p95_ms, engine.samples_per_s);
-    for (const BenchComparison& comparison : outcome.result.comparisons) {
-        const Comparison& result = comparison.result;
+    for (const BenchComparison& comparison : result.comparisons) {
+        const Comparison& judged = comparison.result;
         std::cout << fmt::format("{} against {}: {} {:.3f}x [{:.3f}, {:.3f}], resolution {:.2f} %{}\n",
-                                 comparison.engine, comparison.against, to_string(result.finding),
-                                 result.speedup.center, result.speedup.low, result.speedup.high,
-                                 100 * std::expm1(result.resolution),
-                                 result.why == Why::none ? "" : fmt::format(" ({})", to_string(result.why)));
+                                 comparison.engine, comparison.against, to_string(judged.finding),
+                                 judged.speedup.center, judged.speedup.low, judged.speedup.high,
+                                 100 * std::expm1(judged.resolution),
+                                 judged.why == Why::none ? "" : fmt::format(" ({})", to_string(judged.why)));
     }
-    std::cout << fmt::format("{} rounds, {} dropped by guards", outcome.rounds, outcome.dropped);
-    for (const auto& [guard, rounds] : outcome.drop_reasons) std::cout << fmt::format("; {}: {}", guard, rounds);
-    std::cout << "\n";
+    std::cout << fmt::format("{} rounds, {} dropped by guards", result.guards.rounds, result.guards.dropped);
+    for (const auto& [guard, rounds] : result.guards.fired) std::cout << fmt::format("; {}: {}", guard, rounds);
+    std::cout << fmt::format("; steal at most {} of a visit\n", percent(result.guards.most_steal));
+    if (!result.guards.missing.empty())
+        std::cout << "guards that this machine lacks: " << join(result.guards.missing, ", ") << "\n";
 }
 
 int run(Options& options) {
@@ -125,11 +61,15 @@ int run(Options& options) {
     options.bench.margin = std::log1p(options.margin_percent / 100);
     options.bench.stop = &stop_requested;
     std::signal(SIGINT, on_interrupt);
-    const BenchOutcome outcome = Bench(options).run();
+    Operands operands(options.build, options.data, options.bench.scenario.batch);
+    operands.add(options.subject);
+    for (const std::string& operand : options.against) operands.add(operand);
+    options.bench.rules = machine_rules(operands, options.build.threads, options.bench.stop);
+    const BenchResult result = bench(operands.all(), options.bench);
     if (options.json)
-        std::cout << bench_json(outcome.result) << "\n";
+        std::cout << bench_json(result) << "\n";
     else
-        print(outcome, options.bench.scenario);
+        print(result, options.bench.scenario);
     return exit_yes;
 }
 

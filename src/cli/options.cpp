@@ -53,6 +53,8 @@ OpenRequest open_request(const std::string& model, const BuildOptions& options, 
     request.target = target_text(options.target);
     request.threads = options.threads;
     request.timing_data = sample;
+    for (const std::string& variant : options.variants)
+        request.variants.push_back(std::filesystem::absolute(variant).string());
     for (auto& [name, dims] : parse_named(options.shapes, "--shape", 'x')) {
         if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }))
             throw UserError("--shape " + escaped(name) + ": a dimension is negative");
@@ -74,6 +76,12 @@ void add_build_options(CLI::App& app, BuildOptions& options) {
         ->allow_extra_args(false);
     app.add_option("--value", options.values, "Fixed value of a small integer input, NAME=16000; may be repeated")
         ->type_name("NAME=NUMBERS")
+        ->allow_extra_args(false);
+    app.add_option(
+           "--variant", options.variants,
+           "Another ONNX file of the same model, as one quantised by a runtime's own tool, that a builder which "
+           "drives that runtime may choose; may be repeated")
+        ->type_name("FILE")
         ->allow_extra_args(false);
 }
 

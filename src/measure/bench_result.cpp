@@ -46,6 +46,12 @@ std::string bench_json(const BenchResult& result) {
     const Json json{{"scenario", result.scenario},
                     {"engines", engines},
                     {"comparisons", comparisons},
+                    {"guards",
+                     {{"rounds", result.guards.rounds},
+                      {"dropped", result.guards.dropped},
+                      {"fired", result.guards.fired},
+                      {"most_steal", finite(result.guards.most_steal)},
+                      {"missing", result.guards.missing}}},
                     {"machine", Json::parse(result.machine_json)}};
     // engine names come from the command line and may hold any bytes
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

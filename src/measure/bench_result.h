@@ -1,6 +1,7 @@
 // What `bench` found, and its JSON: the fields that scripts rely on, which may be added to but not renamed.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,10 +23,19 @@ struct BenchComparison {
     Comparison result;  // speed-up: time of `against` over time of `engine`
 };
 
+// What the guards did in a bench.
+struct BenchGuards {
+    int rounds = 0, dropped = 0;
+    std::map<std::string, int> fired;  // rounds by the guard that dropped them
+    double most_steal = 0;             // share of a visit's CPU time that the hypervisor took
+    std::vector<std::string> missing;  // that this machine cannot have
+};
+
 struct BenchResult {
     std::vector<BenchEngine> engines;
     std::vector<BenchComparison> comparisons;
     std::string scenario = "latency";
+    BenchGuards guards;
     std::string machine_json = "{}";  // of MachineFacts
 };
 
@@ -33,7 +43,8 @@ struct BenchResult {
 BenchEngine summarise_times(std::string engine, std::span<const double> call_ms, const Scenario& scenario);
 
 // {"scenario","engines":[{"engine","median_ms","p5_ms","p95_ms","samples_per_s"}],"comparisons":[{"engine","against","speedup","low","high",
-// "verdict","resolution","why"}],"machine":{...}}
+// "verdict","resolution","why"}],
+// "guards":{"rounds","dropped","fired":{NAME: rounds},"most_steal","missing"},"machine":{...}}
 std::string bench_json(const BenchResult& result);
 
 }  // namespace headway

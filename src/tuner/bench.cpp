@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/machine_facts.h"
 
 namespace headway {
@@ -22,8 +23,13 @@ void collect_times(const VisitRecord& visit, std::vector<std::vector<double>>& c
     }
 }
 
-// "run-queue delay of 3 % of a block" -> "run-queue delay".
-std::string guard_name(const std::string& reason) { return reason.substr(0, reason.find(" of ")); }
+// Without its figure: "run-queue delay of 3.0 % of a block" -> "run-queue delay".
+std::string guard_name(const std::string& reason) {
+    std::string name(trimmed(reason.substr(0, reason.find_first_of("0123456789"))));
+    for (const std::string_view word : {" of", " for"})
+        if (name.ends_with(word)) name.resize(name.size() - word.size());
+    return name;
+}
 
 Comparison compare(const std::vector<double>& values, double margin, bool unstable) {
     Comparison comparison = compare_fixed(values, margin);
@@ -36,7 +42,7 @@ Comparison compare(const std::vector<double>& values, double margin, bool unstab
 
 }  // namespace
 
-BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions& options) {
+BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions& options) {
     Budget budget(no_limit_s, seconds_now, options.stop);
     VisitsOptions visits_options;
     visits_options.guards = options.guards;
@@ -49,7 +55,7 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
     plan.rounds = options.rounds;
     plan.scenario = options.scenario;
 
-    BenchOutcome outcome;
+    BenchResult result;
     std::vector<std::vector<double>> call_ms(operands.size()), values(operands.size());
     try {
         for (const Visitor& visitor : visitors)
@@ -62,25 +68,26 @@ BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions
             // The visit's reference is the first operand, whose speed-up over another is that one's loss against it.
             for (size_t i = 0; i < faster.size(); ++i) values[i + 1].push_back(-faster[i]);
             for (const std::string& reason : visit.drops)
-                if (!reason.empty()) ++outcome.drop_reasons[guard_name(reason)];
+                if (!reason.empty()) ++result.guards.fired[guard_name(reason)];
         }
     } catch (const VisitorFailed& failure) {
         throw UserError(operands[failure.index()].name + ": " + std::string(to_string(failure.failure())) + ": " +
                         failure.what());
     }
-    outcome.rounds = runner.rounds_run();
-    outcome.dropped = runner.rounds_dropped();
-    outcome.most_steal = runner.most_steal();
+    result.guards.rounds = runner.rounds_run();
+    result.guards.dropped = runner.rounds_dropped();
+    result.guards.most_steal = runner.most_steal();
+    result.guards.missing = runner.missing_guards();
     for (size_t k = 0; k < operands.size(); ++k)
         if (!call_ms[k].empty())
-            outcome.result.engines.push_back(summarise_times(operands[k].name, call_ms[k], options.scenario));
-    outcome.result.scenario = options.scenario.text();
-    const bool unstable = too_many_dropped(outcome.dropped, outcome.rounds);
+            result.engines.push_back(summarise_times(operands[k].name, call_ms[k], options.scenario));
+    result.scenario = options.scenario.text();
+    const bool unstable = too_many_dropped(result.guards.dropped, result.guards.rounds);
     for (size_t k = 1; k < operands.size(); ++k)
-        outcome.result.comparisons.push_back(
+        result.comparisons.push_back(
             {operands[0].name, operands[k].name, compare(values[k], options.margin, unstable)});
-    outcome.result.machine_json = machine_json(read_machine_facts());
-    return outcome;
+    result.machine_json = machine_json(read_machine_facts());
+    return result;
 }
 
 }  // namespace headway

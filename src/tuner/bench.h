@@ -1,7 +1,6 @@
 // bench, without its command line: whole engines against each other in interleaved visits of fresh processes.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -27,15 +26,8 @@ struct BenchOptions {
     const std::atomic<bool>* stop = nullptr;
 };
 
-struct BenchOutcome {
-    BenchResult result;
-    int rounds = 0, dropped = 0;
-    std::map<std::string, int> drop_reasons;  // rounds by guard
-    double most_steal = 0;                    // share of a visit's CPU time that the hypervisor took
-};
-
 // The first operand is compared with each of the others. UserError naming an operand that cannot run. Ctrl-C ends with
 // the visits made so far; fewer than two give NO_GAIN with the reason `budget`.
-BenchOutcome bench(const std::vector<BenchOperand>& operands, const BenchOptions& options);
+BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions& options);
 
 }  // namespace headway
