@@ -76,7 +76,10 @@ TEST_F(OpenvinoTest, AgreesWithThePlainOperatorsOnEveryGraph) {
     for (const auto& file : std::filesystem::directory_iterator(HEADWAY_TEST_GRAPHS)) {
         const std::string name = file.path().stem().string();
         const Graph graph = testing::witness_graph(name);
-        open(graph);
+        const OpenedModel opened = open(graph);
+        ASSERT_EQ(opened.outputs.size(), graph.outputs.size()) << name;
+        for (size_t k = 0; k < graph.outputs.size(); ++k)
+            EXPECT_EQ(opened.outputs[k].name, graph.value(graph.outputs[k]).name) << name;
         try {
             build("", name);
         } catch (const Unsupported& error) {
@@ -109,6 +112,26 @@ TEST_F(OpenvinoTest, KeepsTypesScalarsAndTheOrderOfOutputs) {
         EXPECT_EQ(got[k].shape(), want[k].shape()) << k;
         EXPECT_EQ(compare_tensors(got[k], want[k], 1e-6, 1e-6).mismatches, 0) << k;
     }
+}
+
+TEST_F(OpenvinoTest, OutputsWhoseExtentsOnlyARunTells) {
+    const Graph graph = parse_graph(
+        "graph {\n  input %x: f32[2,3]\n  %r: f32[2,3] = Relu(%x) @\"r\"\n  %y: i64[2,n] = NonZero(%r) @\"y\"\n  "
+        "output %y\n}");
+    const OpenedModel opened = open(graph);
+    std::vector<int64_t> rows, columns;
+    for (int64_t i = 0; i < 6; ++i) {
+        if (inputs_[0].at(i) <= 0) continue;
+        rows.push_back(i / 3);
+        columns.push_back(i % 3);
+    }
+    const auto found = static_cast<int64_t>(rows.size());
+    ASSERT_GT(found, 0);
+    ASSERT_LT(found, 6);
+    EXPECT_EQ(opened.outputs[0].dims, (std::vector<int64_t>{2, found}));
+    build("");
+    rows.insert(rows.end(), columns.begin(), columns.end());
+    EXPECT_EQ(outputs_for(path("sample"))[0].hash(), Tensor::of<int64_t>(Shape{2, found}, rows).hash());
 }
 
 TEST_F(OpenvinoTest, SettingsWithoutEffectShareTheDefaultsFingerprint) {

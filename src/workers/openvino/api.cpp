@@ -31,12 +31,16 @@ const LibrarySearch search{.runtime = "OpenVINO",
                            .loader_names = {"libopenvino_c.so"},
                            .install = "install it with `pip install openvino==2026.4.1` or tools/bootstrap --peers"};
 
-// OpenVINO's messages run over several lines and begin with the places in its sources that they came through.
+// OpenVINO's messages run over several lines, some of which only name places in its sources.
+bool is_place(std::string_view line) {
+    return line.starts_with("Exception from ") || (line.starts_with("Check '") && line.ends_with(":"));
+}
+
 std::string on_one_line(std::string_view message) {
     std::string line;
     for (const std::string& part : split(message, '\n')) {
         const std::string_view text = trimmed(part);
-        if (text.empty() || text.starts_with("Exception from ")) continue;
+        if (text.empty() || is_place(text)) continue;
         line += (line.empty() ? "" : " ") + std::string(text);
     }
     return escaped(line);
