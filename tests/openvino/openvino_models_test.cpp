@@ -76,6 +76,8 @@ TEST_F(OpenvinoModelsTest, ThePythonSnippetMakesTheSameEngine) {
     const std::vector<Snippet> snippets = builder_->snippets(path("engine.hwe"));
     ASSERT_EQ(snippets.size(), 2u);
     ASSERT_EQ(snippets[0].language, "python");
+    // set when compiling it would come too late
+    EXPECT_NE(snippets[0].text.find("core.set_property({\"ENABLE_MMAP\": \"NO\"})"), std::string::npos);
     const std::string in_force =
         "request.infer()\n"
         "for name in ('INFERENCE_PRECISION_HINT', 'INFERENCE_NUM_THREADS', 'ENABLE_CPU_PINNING'):\n"
