@@ -29,7 +29,7 @@ std::string in_words(const Ruling& ruling, const Session& session) {
         case Why::resolution:
             return "resolution: no gain above the margin was shown" + resolution;
         case Why::no_contender:
-            return "no_contender: no engine inside the tolerance looked faster than the default";
+            return "no_contender: no engine inside the tolerance looked faster than the default" + resolution;
         case Why::control:
             return "control: a copy of the default engine differed from the default engine";
         case Why::dropped:

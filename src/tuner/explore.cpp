@@ -194,7 +194,8 @@ private:
             Observation seen;
             seen.route = Route::parse(trial.route, arm.knobs.registry());
             seen.fate = fate_of(trial.outcome);
-            seen.fingerprint = trial.fingerprint;
+            // Of a builder that does not repeat itself, equal engines say nothing about the routes that gave them.
+            seen.fingerprint = trials_.repeats(trial.builder) ? trial.fingerprint : std::to_string(trial.id);
             const EngineRecord* engine = session_.study.find(trial.fingerprint);
             if (engine != nullptr && engine->gate != Outcome::built) seen.fate = fate_of(engine->gate);
             if (engine != nullptr) seen.sites = engine->sites;

@@ -7,6 +7,7 @@
 #include "knobs/route.h"
 #include "measure/finalists.h"
 #include "measure/race.h"
+#include "measure/rounds.h"
 #include "tuner/prune.h"
 
 namespace headway {
@@ -27,6 +28,17 @@ constexpr double alpha = 0.05;
 
 int non_default_knobs(const std::string& route) {
     return route.empty() ? 0 : 1 + static_cast<int>(std::count(route.begin(), route.end(), ','));
+}
+
+// The clock could not tell the engines of the study's visits apart.
+bool ties(const Study& study) {
+    int tied = 0, rounds = 0;
+    for (const VisitRecord& visit : study.visits())
+        for (size_t engine = 1; engine < visit.engines.size(); ++engine) {
+            tied += tied_rounds(visit.rounds, static_cast<int>(engine));
+            rounds += static_cast<int>(visit.rounds.size());
+        }
+    return too_many_tied(tied, rounds);
 }
 
 }  // namespace
@@ -58,7 +70,22 @@ Ruling Decider::decide() {
         unfit.why = Why::control;
         return unfit;
     }
-    return confirm(choose(race(contenders())));
+    if (session_.data.unfit_to_time()) {
+        Ruling unfit;
+        unfit.finding = Finding::unfit;
+        unfit.detail = "inputs: " + *session_.data.unfit_to_time();
+        return unfit;
+    }
+    Ruling ruling = confirm(choose(race(contenders())));
+    if (ruling.finding != Finding::no_gain) return ruling;
+    if (ruling.detail.empty() && ties(session_.study)) ruling.why = Why::clock;
+    // Without a test, what a whole one would have shown with the spread of the control.
+    const ConfirmRules rules;
+    const Look& last = rules.looks.back();
+    if (ruling.resolution == 0)
+        ruling.resolution =
+            resolution(arena_.control().spread, last.visits, alpha * rules.weights.front() * last.share);
+    return ruling;
 }
 
 // Engines that passed the gate and looked faster than the default, best first, one per timing key.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/input_check.h"
 #include "data/batch.h"
 
 namespace headway {
@@ -80,8 +81,10 @@ void StudyData::prepare(const std::vector<PortDescription>& inputs, const std::v
     std::filesystem::remove_all(folder_, ignored);
     std::vector<Sample> tuning;
     for (const size_t i : split.tuning) tuning.push_back(samples[i]);
-    for (const Sample& sample : joined(std::move(tuning)))
+    for (const Sample& sample : joined(std::move(tuning))) {
+        if (tuning_.empty()) unfit_to_time_ = too_uniform(sample, inputs_);
         tuning_.push_back(write(sample, numbered(folder_ + "/tuning", tuning_.size())));
+    }
     heldout_ = std::move(split.heldout);
 }
 

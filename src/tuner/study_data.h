@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ public:
 
     bool synthetic() const { return source_.data.empty(); }
     const std::vector<StudySample>& tuning() const { return tuning_; }
+    // Why no claim about speed can rest on the sample that engines are timed on, the first one; see too_uniform.
+    const std::optional<std::string>& unfit_to_time() const { return unfit_to_time_; }
     bool has_heldout() const { return !source_.heldout.empty() || !heldout_.empty(); }
     Hash hash() const;
 
@@ -56,6 +59,7 @@ private:
     std::vector<PortSpec> inputs_, outputs_;
     std::vector<StudySample> tuning_;
     std::vector<size_t> heldout_;  // positions in `data`
+    std::optional<std::string> unfit_to_time_;
 };
 
 }  // namespace headway

@@ -147,6 +147,14 @@ bool Trials::rebuild(const std::string& fingerprint, const std::string& route) {
     }
 }
 
+void Trials::check_repeats(const std::string& builder, const std::string& fingerprint) {
+    if (rebuild(fingerprint, "")) return;
+    unrepeatable_.insert(builder);
+    session_.study.record_note("builder " + builder +
+                               " gave two engines for one route; equal engines are not taken as a sign that a knob "
+                               "changes nothing");
+}
+
 void Trials::delete_engine(const std::string& fingerprint) {
     std::error_code ignored;
     fs::remove(session_.study.engine_path(fingerprint), ignored);

@@ -2,6 +2,7 @@
 // none of them ends the study.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "tuner/session.h"
@@ -22,6 +23,10 @@ public:
     // Builds a route; when it gives this engine, its file and ledger take the place of those kept. False when the route
     // gives another engine or none. Throws WorkerError only when interrupted.
     bool rebuild(const std::string& fingerprint, const std::string& route);
+    // Builds the default route, whose engine this is, once more. Equal fingerprints of a builder that then gives
+    // another engine, or none, are luck: they teach nothing about knobs.
+    void check_repeats(const std::string& builder, const std::string& fingerprint);
+    bool repeats(const std::string& builder) const { return !unrepeatable_.contains(builder); }
     // Files of engines that can no longer win.
     void delete_engine(const std::string& fingerprint);
 
@@ -43,6 +48,7 @@ private:
     Session& session_;
     int builds_ = 0;
     double longest_build_s_ = 0;
+    std::set<std::string> unrepeatable_;  // builders
 };
 
 }  // namespace headway

@@ -11,6 +11,7 @@ namespace headway {
 namespace {
 
 constexpr double least_search_share = 0.1;  // of the budget: less is not worth another search
+constexpr double repeat_share = 0.02;       // of the budget: most that a second build of the default may take
 
 // The default route of each builder; the first one's engine is the reference of the study and must exist.
 std::string build_defaults(Session& session, Trials& trials) {
@@ -20,6 +21,8 @@ std::string build_defaults(Session& session, Trials& trials) {
         const std::string& builder = arm.workshop->builder();
         const Trial* known = trials.find(builder, "");
         const Trial trial = known != nullptr ? *known : trials.run(builder, "");
+        const bool is_cheap = trials.longest_build_s() < session.budget.seconds() * repeat_share;
+        if (!trial.fingerprint.empty() && is_cheap) trials.check_repeats(builder, trial.fingerprint);
         if (reference.empty() && trial.fingerprint.empty())
             throw UserError(session.options.model.model + ": " + std::string(to_string(trial.outcome)) + ": " +
                             trial.reason);

@@ -38,6 +38,13 @@ double noise(uint64_t seed, int64_t counter) {
     return static_cast<double>(hash.low >> 11) / static_cast<double>(uint64_t{1} << 52) - 1;
 }
 
+// A counter on disk, for what differs from process to process: its value before.
+int64_t count_up(const std::string& path) {
+    const int64_t count = std::filesystem::exists(path) ? std::stoll(read_file(path)) : 0;
+    write_file_atomically(path, std::to_string(count + 1));
+    return count;
+}
+
 // The last float of a TensorProto whose raw_data comes last.
 void change_last_float(const std::string& path, const std::string& how, int64_t count) {
     std::string bytes = read_file(path);
@@ -57,11 +64,13 @@ void change_last_float(const std::string& path, const std::string& how, int64_t 
 }  // namespace
 
 OpenedModel FakeBuilder::open(const OpenRequest& request) {
-    const std::string text = read_file(request.model);
+    model_ = request.model;
+    const std::string text = read_file(model_);
     model_hash_ = hash_text(text).hex();
     const auto script = nlohmann::json::parse(text);
     base_ns_ = script.value("base_ns", 1e6);
     noise_ = script.value("noise", 0.0);
+    clock_step_ns_ = script.value("clock_step_ns", int64_t{1});
     for (const auto& knob : script.at("knobs")) {
         const auto values = knob.at("values").get<std::vector<std::string>>();
         knobs_.push_back({knob.at("name"), "a planted knob", knob.value("family", "kernel"), values, "exact", "graph"});
@@ -74,7 +83,8 @@ OpenedModel FakeBuilder::open(const OpenRequest& request) {
     for (const auto& [when, knobs] : hidden.items())
         hidden_.emplace_back(settings_of(when), knobs.get<std::set<std::string>>());
     for (const auto& [when, fault] : faults.items()) faults_.emplace_back(settings_of(when), fault.get<std::string>());
-    return {model_hash_, "fake", {{"x", "f32", {4}}}, {{"y", "f32", {4}}}};
+    const std::vector<int64_t> dims{script.value("elements", int64_t{4})};
+    return {model_hash_, "fake", {{"x", "f32", dims}}, {{"y", "f32", dims}}};
 }
 
 BuilderDescription FakeBuilder::describe() { return {knobs_, {"node"}}; }
@@ -127,7 +137,8 @@ BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engi
     double log_time = 0;
     for (const Effect& effect : effects_)
         if (holds(effect.when, settings)) log_time += effect.log_time;
-    const std::string print = fingerprint(settings);
+    std::string print = fingerprint(settings);
+    if (planted.contains("two_engines") && count_up(model_ + ".builds") % 2 == 1) print = hash_text(print).hex();
     write_file_atomically(
         engine,
         nlohmann::json{
@@ -142,18 +153,13 @@ BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engi
 void FakeBuilder::load(const std::string& engine, int) {
     if (loaded_.contains(engine)) return;
     const auto text = nlohmann::json::parse(read_file(engine));
-    Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0, 0};
+    Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0, 0, ""};
     if (loaded.faults.contains("crash_load")) std::abort();
     const char* padding = std::getenv("HEADWAY_PADDING");
     loaded.seed =
         Hasher().add(text.at("fingerprint").get<std::string>()).add(padding ? std::strlen(padding) : 0).finish().low;
     loaded.iteration_ns *= 1 + noise_ * noise(loaded.seed, -1);  // the memory layout of this process
-    if (loaded.faults.contains("flaky")) {
-        // A counter on disk: two processes are sure to differ.
-        const std::string counter = engine + ".count";
-        loaded.process = std::filesystem::exists(counter) ? std::stoll(read_file(counter)) : 0;
-        write_file_atomically(counter, std::to_string(loaded.process + 1));
-    }
+    if (loaded.faults.contains("flaky")) loaded.process = count_up(engine + ".count");
     loaded_[engine] = loaded;
 }
 
@@ -161,8 +167,10 @@ void FakeBuilder::load(const std::string& engine, int) {
 void FakeBuilder::run(const std::string& engine, int64_t iterations, int stream) {
     if (stream != 0) return;
     constexpr int64_t cold_iterations = 200;
+    constexpr int64_t iterations_before_crash = 85;  // in the second round of the first visit
     Loaded& loaded = loaded_.at(engine);
     if (loaded.faults.contains("crash_run")) std::abort();
+    if (loaded.faults.contains("crash_later") && loaded.iterations > iterations_before_crash) std::abort();
     if (loaded.faults.contains("hang_run"))
         for (;;) ::pause();
     double ns = 0;
@@ -176,10 +184,12 @@ void FakeBuilder::run(const std::string& engine, int64_t iterations, int stream)
 }
 
 void FakeBuilder::check(const std::string& engine, const std::string& data, const std::string& out) {
-    const Loaded& loaded = loaded_.at(engine);
+    Loaded& loaded = loaded_.at(engine);
     std::filesystem::create_directories(out);
     const std::string output = out + "/output_0.pb";
-    write_file_atomically(output, read_file(data + "/input_0.pb"));
+    if (loaded.first_input.empty()) loaded.first_input = read_file(data + "/input_0.pb");
+    const bool cached = loaded.faults.contains("cached");
+    write_file_atomically(output, cached ? loaded.first_input : read_file(data + "/input_0.pb"));
     for (const char* fault : {"wrong", "nan"})
         if (loaded.faults.contains(fault)) change_last_float(output, fault, 0);
     if (loaded.faults.contains("wrong_heldout") && data.find("heldout") != std::string::npos)

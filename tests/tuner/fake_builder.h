@@ -6,10 +6,14 @@
 //      "effects": {"k.a=1": -0.10, "k.a=1,k.b=1": 0.05},     log time, added when all settings hold
 //      "inert": ["k.c"],                                      knobs that change nothing, not even the fingerprint
 //      "hidden": {"k.a=1": ["k.c"]},                          knobs that change nothing while the settings hold
+//      "elements": 4,                                         of the input, and of the output
+//      "clock_step_ns": 1000000,                              the clock moves in such steps
 //      "faults": {"k.b=2": "crash"}}
 // Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load,
 // crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast
-// (half the time in the first iterations after loading, planted to fool a measurement of an engine alone).
+// (half the time in the first iterations after loading, planted to fool a measurement of an engine alone), crash_later
+// (after some hundred iterations), cached (the outputs of the first sample for every sample). Fault of the builder:
+// two_engines (every second build of the model gives another engine).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +41,7 @@ public:
     void reference(const std::string& data, const std::string& out) override;
     void certify(const std::string& engine, const std::string& json) override;
 
-    int64_t clock_ns() const { return clock_ns_; }
+    int64_t clock_ns() const { return clock_ns_ / clock_step_ns_ * clock_step_ns_; }
 
 private:
     struct Effect {
@@ -49,7 +53,8 @@ private:
         double iteration_ns = 0;
         int64_t iterations = 0;
         uint64_t seed = 0;
-        int64_t process = 0;  // number of this process among those that loaded the engine
+        int64_t process = 0;      // number of this process among those that loaded the engine
+        std::string first_input;  // of the first sample that was checked
     };
     using Settings = std::map<std::string, std::string>;
 
@@ -59,7 +64,8 @@ private:
     std::string fingerprint(const Settings& settings) const;
 
     int protocol_fd_;
-    int64_t clock_ns_ = 0;
+    int64_t clock_ns_ = 0, clock_step_ns_ = 1;
+    std::string model_;
     std::string model_hash_;
     double base_ns_ = 1e6, noise_ = 0;
     std::vector<KnobDescription> knobs_;

@@ -1,8 +1,7 @@
 // The whole loop of tune against planted landscapes and faults. Nothing here depends on how fast the machine is: times
 // come from the fake's virtual clock, and the length of a session from a number of trials.
-#include "tuner/tune.h"
+#include "tune_fixture.h"
 
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,52 +19,6 @@
 
 namespace headway {
 namespace {
-
-namespace fs = std::filesystem;
-
-class TuneTest : public testing::Test {
-protected:
-    void SetUp() override {
-        folder_ = testing::TempDir() + "headway-tune-test-" + std::to_string(::getpid());
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    TuneOptions options(const std::string& script) {
-        write_file_atomically(folder_ + "/model.json", script);
-        TuneOptions options;
-        options.model.model = folder_ + "/model.json";
-        options.budget_s = 1000;
-        options.most_trials = 20;
-        options.study = folder_ + "/study";
-        options.output = folder_ + "/out.hwe";
-        options.worker_command = {FAKE_WORKER};
-        options.guards = false;
-        options.clock = [this] { return clock_s_ += 0.01; };
-        options.gate = make_gate({});
-        return options;
-    }
-
-    Study study() { return Study::read(folder_ + "/study"); }
-
-    // The trial of a route.
-    Trial trial(const std::string& route) {
-        const Study study = this->study();
-        for (const Trial& trial : study.trials())
-            if (trial.route == route) return trial;
-        ADD_FAILURE() << "no trial of " << route;
-        return {};
-    }
-
-    std::string folder_;
-    double clock_s_ = 0;
-};
-
-constexpr const char* three_knobs = R"("noise": 0.004, "knobs": [{"name": "k.a", "values": ["0", "1"]},
-    {"name": "k.b", "values": ["0", "1", "2"]}, {"name": "k.c", "values": ["0", "1"]}])";
-
-std::string script(const std::string& more) { return std::string("{") + three_knobs + more + "}"; }
 
 TEST_F(TuneTest, FindsThePlantedGainAndDeliversThatEngine) {
     const TuneResult result =
