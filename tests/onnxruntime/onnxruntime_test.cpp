@@ -6,15 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/file.h"
 #include "base/subprocess.h"
-#include "base/temporary.h"
 #include "graph/text.h"
-#include "onnx/export.h"
-#include "support/graph_engine.h"
+#include "onnxruntime/fixture.h"
 #include "tensor/compare.h"
 #include "tensor/tensor_proto.h"
-#include "workers/builder.h"
 #include "workers/foreign/recipe.h"
 #include "workers/sample_files.h"
 
@@ -32,35 +28,11 @@ const char* const dynamic_graph = R"(graph {
   output %y
 })";
 
-class OnnxRuntime : public ::testing::Test {
+class OnnxRuntime : public testing::OnnxRuntimeTest {
 protected:
-    void SetUp() override {
-        try {
-            builder_ = make();
-        } catch (const UserError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
-    static std::unique_ptr<Builder> make(const char* name = "onnxruntime") {
-        return declared<BuilderKind>().find(name)->make();
-    }
-
-    std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-
-    OpenRequest request(const Graph& graph, int threads = 2) {
-        write_file_atomically(path("model.onnx"), export_onnx(graph));
-        OpenRequest request;
-        request.model = path("model.onnx");
-        request.threads = threads;
-        return request;
-    }
-
     void open(const char* witness, int threads = 2) {
         builder_->open(request(testing::witness_graph(witness), threads));
     }
-
-    std::string fingerprint(const std::string& route) { return builder_->build(route, path("e.hwe"), "").fingerprint; }
 
     // Outputs of an engine, or of the builder's reference when `engine` is empty, on generated inputs.
     std::vector<Tensor> outputs(Builder& builder, const Graph& graph, const std::string& engine) {
@@ -93,9 +65,6 @@ protected:
         native->open(request(graph));
         return outputs(*native, graph, "");
     }
-
-    TemporaryFolder folder_;
-    std::unique_ptr<Builder> builder_;
 };
 
 TEST_F(OnnxRuntime, AgreesWithOurReferences) {
