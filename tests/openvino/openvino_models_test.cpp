@@ -78,14 +78,16 @@ TEST_F(OpenvinoModelsTest, ThePythonSnippetMakesTheSameEngine) {
     ASSERT_EQ(snippets[0].language, "python");
     // set when compiling it would come too late
     EXPECT_NE(snippets[0].text.find("core.set_property({\"ENABLE_MMAP\": \"NO\"})"), std::string::npos);
-    const std::string in_force =
-        "request.infer()\n"
-        "for name in ('INFERENCE_PRECISION_HINT', 'INFERENCE_NUM_THREADS', 'ENABLE_CPU_PINNING'):\n"
-        "    print(compiled.get_property(name))\n";
-    write_file_atomically(path("snippet.py"), snippets[0].text + in_force);
+    const std::string use = R"(
+import numpy
+print(list(run({"bytes": numpy.zeros((1, 2048), numpy.int32)}).values())[0].shape)
+for name in ("INFERENCE_PRECISION_HINT", "INFERENCE_NUM_THREADS", "ENABLE_CPU_PINNING"):
+    print(compiled.get_property(name))
+)";
+    write_file_atomically(path("snippet.py"), snippets[0].text + use);
     Subprocess python({.command = {HEADWAY_PYTHON, path("snippet.py")}, .environment = {}, .memory_limit = 0});
     std::string line;
-    for (const char* want : {"<Type: 'float32'>", "1", "False"}) {
+    for (const char* want : {"(1, 214)", "<Type: 'float32'>", "1", "False"}) {
         ASSERT_EQ(python.read_line(line, 120, 1000), Subprocess::Read::line) << python.last_error_line();
         EXPECT_EQ(line, want);
     }

@@ -143,7 +143,8 @@ TEST_F(OpenvinoTest, SettingsWithoutEffectShareTheDefaultsFingerprint) {
         EXPECT_EQ(built.fingerprint, standard.fingerprint) << route;
         EXPECT_EQ(built.timing_key, standard.timing_key) << route;
     }
-    for (const char* route : {"threads.count=1", "threads.partitioner=AUTO", "kernel.denormals_to_zero=YES"})
+    for (const char* route :
+         {"threads.count=1", "threads.partitioner=AUTO", "kernel.denormals_to_zero=YES", "threads.call=sync"})
         EXPECT_NE(build(route).fingerprint, standard.fingerprint) << route;
 }
 

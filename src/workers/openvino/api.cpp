@@ -94,6 +94,8 @@ Api::Api() {
     HEADWAY_OPENVINO_FIND(infer_request_set_output_tensor_by_index);
     HEADWAY_OPENVINO_FIND(infer_request_get_output_tensor_by_index);
     HEADWAY_OPENVINO_FIND(infer_request_infer);
+    HEADWAY_OPENVINO_FIND(infer_request_start_async);
+    HEADWAY_OPENVINO_FIND(infer_request_wait);
     HEADWAY_OPENVINO_FIND(infer_request_get_profiling_info);
     HEADWAY_OPENVINO_FIND(profiling_info_list_free);
     HEADWAY_OPENVINO_FIND(tensor_free);

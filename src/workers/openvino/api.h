@@ -114,6 +114,8 @@ public:
     OvStatus (*infer_request_set_output_tensor_by_index)(OvInferRequest*, size_t, const OvTensor*);
     OvStatus (*infer_request_get_output_tensor_by_index)(const OvInferRequest*, size_t, OvTensor**);
     OvStatus (*infer_request_infer)(OvInferRequest*);
+    OvStatus (*infer_request_start_async)(OvInferRequest*);
+    OvStatus (*infer_request_wait)(OvInferRequest*);
     OvStatus (*infer_request_get_profiling_info)(const OvInferRequest*, OvNodeProfiles*);
     void (*profiling_info_list_free)(OvNodeProfiles*);
 

@@ -15,8 +15,9 @@ bool is_static(const PortSpec& port) {
 }  // namespace
 
 Caller::Caller(const Api& api, const OvCompiledModel* model, std::vector<size_t> input_order,
-               std::span<const PortSpec> outputs)
+               std::span<const PortSpec> outputs, bool asynchronous)
     : api_(api),
+      asynchronous_(asynchronous),
       request_(owned(api, api.infer_request_free,
                      [&](OvInferRequest** made) { return api.compiled_model_create_infer_request(model, made); })),
       input_order_(std::move(input_order)) {
@@ -51,6 +52,12 @@ void Caller::set_inputs(std::span<const Tensor> inputs) {
         api_.check(
             api_.infer_request_set_input_tensor_by_index(request_.get(), input_order_[k], wrapped_.back().get()));
     }
+}
+
+void Caller::run() {
+    if (!asynchronous_) return api_.check(api_.infer_request_infer(request_.get()));
+    api_.check(api_.infer_request_start_async(request_.get()));
+    api_.check(api_.infer_request_wait(request_.get()));
 }
 
 std::vector<Tensor> Caller::outputs() const {
@@ -95,7 +102,10 @@ std::vector<NodeTime> Caller::profile() const {
 }
 
 CompiledModel::CompiledModel(const Api& api, const CompileRequest& request)
-    : api_(api), core_(make_core(api)), compiled_(nullptr, api.compiled_model_free) {
+    : api_(api),
+      core_(make_core(api)),
+      asynchronous_(request.asynchronous),
+      compiled_(nullptr, api.compiled_model_free) {
     for (const auto& [name, value] : request.properties) set_property(api, core_.get(), name, value);
     const Handle<OvModel> model =
         reshape(api, read_model(api, core_.get(), request.model), request.inputs, request.static_shapes);
@@ -107,7 +117,7 @@ CompiledModel::CompiledModel(const Api& api, const CompileRequest& request)
 }
 
 std::unique_ptr<Caller> CompiledModel::make_caller() const {
-    return std::make_unique<Caller>(api_, compiled_.get(), input_order_, ports_.outputs);
+    return std::make_unique<Caller>(api_, compiled_.get(), input_order_, ports_.outputs, asynchronous_);
 }
 
 std::string CompiledModel::property(const std::string& name) const {

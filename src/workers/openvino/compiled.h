@@ -21,6 +21,8 @@ struct CompileRequest {
     std::vector<PortDescription> inputs;            // all extents known
     bool static_shapes = true;                      // the model is reshaped to the inputs before it is compiled
     std::map<std::string, std::string> properties;  // by OpenVINO's names, set before the model is read
+    // Whether callers use start_async and wait, or infer. Small models with several threads are twice as slow by infer.
+    bool asynchronous = true;
 };
 
 // A node of the compiled model, in the order of execution.
@@ -33,11 +35,11 @@ struct NodeTime {
 class Caller {
 public:
     Caller(const Api& api, const OvCompiledModel* model, std::vector<size_t> input_order,
-           std::span<const PortSpec> outputs);
+           std::span<const PortSpec> outputs, bool asynchronous);
 
     // In the order of the request's inputs; types and shapes must be those.
     void set_inputs(std::span<const Tensor> inputs);
-    void run() { api_.check(api_.infer_request_infer(request_.get())); }
+    void run();
     std::vector<Tensor> outputs() const;    // copies, in the order of the model's outputs
     std::vector<NodeTime> profile() const;  // of the last run; the model must have been compiled with PERF_COUNT
 
@@ -46,6 +48,7 @@ private:
     Tensor copy_of_output(size_t k) const;
 
     const Api& api_;
+    bool asynchronous_;
     Handle<OvInferRequest> request_;
     std::vector<size_t> input_order_;
     std::vector<Tensor> inputs_, outputs_;  // outputs_[k] is undefined when its shape is known after a run only
@@ -67,6 +70,7 @@ public:
 private:
     const Api& api_;
     Handle<OvCore> core_;
+    bool asynchronous_;
     ModelPorts ports_;
     std::vector<size_t> input_order_;  // where the request's inputs are among the model's
     Handle<OvCompiledModel> compiled_;

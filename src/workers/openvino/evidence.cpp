@@ -56,6 +56,7 @@ Evidence gather_evidence(const Api& api, const CompileRequest& request, const Co
         if (const auto at = request.properties.find(name); at != request.properties.end())
             evidence.settings[name] = at->second;
     };
+    evidence.settings["call"] = request.asynchronous ? "async" : "sync";
     asked("ENABLE_MMAP");
     if (!request.static_shapes) asked("CPU_RUNTIME_CACHE_CAPACITY");
     return evidence;

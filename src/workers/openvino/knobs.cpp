@@ -189,6 +189,11 @@ std::vector<KnobDescription> offered_knobs(const Api& api, const KnobRequest& re
                                "Threads of the engine; the first value is the ceiling that was asked for "
                                "(INFERENCE_NUM_THREADS).",
                                thread_counts(request.threads)));
+    offered.push_back(
+        describe(call_knob, "thread", Numerics::reorders,
+                 "How a caller runs the model: start_async and wait (async), or infer (sync). Which threads "
+                 "do the work depends on it.",
+                 {"async", "sync"}));
     if (request.open_shapes)
         offered.push_back(describe(shapes_knob, "rewrite", Numerics::reorders,
                                    "Whether the model is reshaped to the inputs' shapes before it is compiled, or "
@@ -205,7 +210,7 @@ std::vector<KnobDescription> offered_knobs(const Api& api, const KnobRequest& re
 }
 
 std::map<std::string, std::string> properties_of(const std::map<std::string, std::string>& settings) {
-    constexpr std::array others{threads_knob, shapes_knob, variant_knob};
+    constexpr std::array others{threads_knob, call_knob, shapes_knob, variant_knob};
     std::map<std::string, std::string> properties;
     for (const auto& [name, value] : settings) {
         const auto knob = std::ranges::find_if(property_knobs(), [&](const auto& each) { return each.knob == name; });

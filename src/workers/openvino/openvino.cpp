@@ -58,6 +58,8 @@ CompileRequest compile_request(const Recipe& recipe, std::string file) {
         away_from_default[item.knob] = item.value;
     CompileRequest request{std::move(file), recipe.inputs, true, properties_of(away_from_default)};
     const auto shapes = recipe.settings.find(shapes_knob), threads = recipe.settings.find(threads_knob);
+    const auto call = recipe.settings.find(call_knob);
+    request.asynchronous = call == recipe.settings.end() || call->second == "async";
     request.static_shapes = shapes == recipe.settings.end() || shapes->second == "static";
     if (threads == recipe.settings.end()) throw UserError(std::string("the engine has no setting ") + threads_knob);
     request.properties["INFERENCE_NUM_THREADS"] = threads->second;

@@ -42,11 +42,16 @@ std::string python(const CompileRequest& request) {
     text += "model = core.read_model(" + quoted(request.model) + ")\n";
     if (request.static_shapes) text += "model.reshape({" + shapes(request, "", ": [", "]") + "})\n";
     return text + "compiled = core.compile_model(model, \"CPU\", {" + device_properties(request, "", ": ", "") +
-           "})\nrequest = compiled.create_infer_request()\n";
+           "})\nrequest = compiled.create_infer_request()\n\n\ndef run(inputs):  # arrays by the names of the model's "
+           "inputs\n" +
+           (request.asynchronous ? "    request.start_async(inputs)\n    request.wait()\n    return request.results\n"
+                                 : "    return request.infer(inputs)\n");
 }
 
 std::string cpp(const CompileRequest& request) {
-    std::string text = "#include <openvino/openvino.hpp>\n\nov::InferRequest make_request() {\n    ov::Core core;\n";
+    std::string text = "#include <openvino/openvino.hpp>\n\n// To be run by " +
+                       std::string(request.asynchronous ? "start_async() and wait()" : "infer()") +
+                       ".\nov::InferRequest make_request() {\n    ov::Core core;\n";
     if (const auto at = request.properties.find(of_the_core); at != request.properties.end())
         text += "    core.set_property({{" + quoted(of_the_core) + ", " + quoted(at->second) + "}});\n";
     text += "    const std::shared_ptr<ov::Model> model = core.read_model(" + quoted(request.model) + ");\n";
