@@ -92,9 +92,11 @@ void print_summary(const TuneResult& result) {
         std::cout << fmt::format(": {:.3f}x the speed of the default engine [{:.3f}, {:.3f}]", result.speedup,
                                  result.low, result.high);
     if (!result.why.empty()) std::cout << ": " << result.why;
-    std::cout << fmt::format("\nroute   {}\nengine  {}\nreport  {}/report.md\n{} trials, {} builds, {:.0f} s\n",
-                             result.route.empty() ? "(default)" : result.route, escaped(result.engine),
-                             escaped(result.study), result.trials, result.builds, result.seconds);
+    std::cout << fmt::format("\nbuilder {}\nroute   {}\nengine  {}\n", result.builder,
+                             result.route.empty() ? "(default)" : result.route, escaped(result.engine));
+    for (const std::string& file : result.files) std::cout << "code    " << escaped(file) << "\n";
+    std::cout << fmt::format("report  {}/report.md\n{} trials, {} builds, {:.0f} s\n", escaped(result.study),
+                             result.trials, result.builds, result.seconds);
 }
 
 int run_tune(Options& options) {

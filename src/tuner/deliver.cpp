@@ -40,6 +40,19 @@ std::string in_words(const Ruling& ruling, const Session& session) {
     return "";
 }
 
+Json peers_json(const Session& session, const Ruling& ruling) {
+    Json peers = Json::array();
+    for (const PeerGain& peer : ruling.peers) {
+        const EngineRecord& engine = *session.study.find(peer.fingerprint);
+        peers.push_back({{"builder", engine.builder},
+                         {"route", engine.route},
+                         {"speedup", peer.speedup.center},
+                         {"low", peer.speedup.low},
+                         {"high", peer.speedup.high}});
+    }
+    return peers;
+}
+
 // What stands in the engine file and in the study: how it was chosen and what was shown for it.
 Json evidence(const Session& session, const Arena* arena, const Ruling& ruling, const EngineRecord& engine) {
     Json facts{{"verdict", to_string(ruling.finding)},
@@ -53,6 +66,7 @@ Json evidence(const Session& session, const Arena* arena, const Ruling& ruling, 
                {"level", ruling.level},
                {"resolution", ruling.resolution},
                {"finalists", ruling.finalists},
+               {"peers", peers_json(session, ruling)},
                {"fingerprint", engine.fingerprint},
                {"accuracy_margin", engine.accuracy_margin},
                {"tuning", Json::parse(engine.gate_json)},
@@ -91,9 +105,29 @@ void write_output(Session& session, const EngineRecord& engine, const std::strin
     }
 }
 
+// For programs that use the other runtime and never heard of Headway.
+void write_snippets(Session& session, const EngineRecord& engine, TuneResult& result) {
+    try {
+        result.snippets = session.arm(engine.builder)
+                              .workshop->builder_worker(certify_deadline_s)
+                              .snippets(session.options.output, certify_deadline_s);
+    } catch (const WorkerError& error) {
+        session.study.record_note(std::string("no snippets: ") + error.what());
+    }
+    for (const Snippet& snippet : result.snippets) {
+        const std::string extension = snippet.language == "python" ? ".py"
+                                      : snippet.language == "c++"  ? ".cpp"
+                                                                   : ".txt";
+        result.files.push_back(session.study.folder() + "/snippet" + extension);
+        write_file_atomically(result.files.back(), snippet.text);
+    }
+}
+
 }  // namespace
 
 std::string TuneResult::json() const {
+    Json code = Json::object();
+    for (const Snippet& snippet : snippets) code[snippet.language] = snippet.text;
     const Json line{
         {"verdict", to_string(finding)},
         {"speedup", speedup},
@@ -107,7 +141,8 @@ std::string TuneResult::json() const {
         {"seconds", seconds},
         {"accuracy", {{"tuning", Json::parse(tuning_accuracy)}, {"heldout", Json::parse(heldout_accuracy)}}},
         {"why", why},
-        {"study", study}};
+        {"study", study},
+        {"snippets", code}};
     return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -134,6 +169,8 @@ TuneResult deliver(Session& session, const Arena* arena, Trials& trials, const R
     result.seconds = session.budget.spent();
     result.tuning_accuracy = engine.gate_json;
     result.heldout_accuracy = ruling.heldout_json;
+
+    write_snippets(session, engine, result);
 
     Json record = Json::parse(result.json());
     record["evidence"] = facts;

@@ -109,6 +109,48 @@ void write_verdict(std::string& out, const Study& study, const Json& result) {
                        result.at("seconds").get<double>(), study.sessions());
 }
 
+// Where builders met: what each of them had, and by how much the winner leads.
+void write_builders(std::string& out, const Study& study, const Json& facts) {
+    if (study.header().builders.size() < 2) return;
+    const Json peers = facts.value("peers", Json::array());
+    out += "## Builders\n\nSelection estimates over the default engine, biased; - is none inside the tolerance.\n\n";
+    out += "| builder | trials | engines | inside the tolerance | default | best |\n|---|---|---|---|---|---|\n";
+    for (const std::string& entry : study.header().builders) {
+        const std::string name = split(entry, ' ').front();
+        int trials = 0, engines = 0, passed = 0;
+        for (const Trial& trial : study.trials()) trials += trial.builder == name;
+        std::string own = "-", best = "-";
+        double most = -INFINITY;
+        for (const auto& [fingerprint, engine] : study.engines()) {
+            if (engine.builder != name) continue;
+            ++engines;
+            passed += engine.passed;
+            if (!engine.passed || engine.screen.empty()) continue;
+            const double estimate = mean(engine.screen);
+            if (engine.route.empty()) own = fmt::format("{:.3f}x", std::exp(estimate));
+            if (estimate > most) best = fmt::format("{:.3f}x", std::exp(estimate));
+            most = std::max(most, estimate);
+        }
+        if (name == split(study.header().builders.front(), ' ').front()) own = "1 (the reference)";
+        out +=
+            fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(entry), trials, engines, passed, own, best);
+    }
+    if (!peers.empty()) out += "\nThe winner over the best engine of another builder, on the report's visits:\n";
+    for (const Json& peer : peers)
+        out +=
+            fmt::format("\n- {} `{}`: {:.3f}x, 95 % interval [{:.3f}, {:.3f}]", peer.at("builder").get<std::string>(),
+                        escaped(peer.at("route").get<std::string>()), peer.at("speedup").get<double>(),
+                        peer.at("low").get<double>(), peer.at("high").get<double>());
+    out += peers.empty() ? "\n" : "\n\n";
+}
+
+void write_snippets(std::string& out, const Json& result) {
+    if (!result.contains("snippets") || result.at("snippets").empty()) return;
+    out += "## How to use it without Headway\n\n";
+    for (const auto& [language, code] : result.at("snippets").items())
+        out += fmt::format("```{}\n{}```\n\n", language == "c++" ? "cpp" : language, code.get<std::string>());
+}
+
 void write_settings(std::string& out, const Study& study, const Json& result) {
     const auto settings = route_settings(result.at("route").get<std::string>());
     out += "## Settings that differ from the default\n\n";
@@ -182,8 +224,9 @@ void write_knobs(std::string& out, const Study& study) {
         family.live += knob.different > 0;
         family.same += knob.same;
         family.different += knob.different;
-        if (knob.inert()) inert.push_back(knob.knob);
-        for (const std::string& value : knob.never_tried) untouched.push_back(knob.knob + "=" + value);
+        const std::string name = study.header().builders.size() > 1 ? knob.builder + ":" + knob.knob : knob.knob;
+        if (knob.inert()) inert.push_back(name);
+        for (const std::string& value : knob.never_tried) untouched.push_back(name + "=" + value);
     }
     out +=
         "## Knobs\n\n| family | knobs | seen to change the engine | pairs of routes that gave another engine | the "
@@ -243,6 +286,8 @@ std::string report_markdown(const Study& study) {
     const Json result = study.result_json().empty() ? Json() : Json::parse(study.result_json());
     if (result.is_object()) {
         write_verdict(out, study, result);
+        write_builders(out, study, result.at("evidence"));
+        write_snippets(out, result);
         write_settings(out, study, result);
         write_accuracy(out, result.at("evidence"));
     } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/error.h"
 #include "knobs/route.h"
@@ -46,7 +47,7 @@ bool ties(const Study& study) {
 double Decider::reserve() const {
     const auto heat = static_cast<size_t>(arena_.heat_size());
     const double wanted = race_heats * arena_.expected_seconds(heat, Purpose::race) +
-                          (usual_confirm_visits + report_visits) * arena_.expected_seconds(1, Purpose::confirm) +
+                          usual_confirm_visits * arena_.expected_seconds(1, Purpose::confirm) + report_seconds() +
                           closing_seconds();
     return std::min(wanted, most_reserve_);
 }
@@ -54,6 +55,11 @@ double Decider::reserve() const {
 double Decider::least_reserve() const {
     return first_look_heats * arena_.expected_seconds(2, Purpose::race) +
            first_look_visits * arena_.expected_seconds(1, Purpose::confirm) + closing_seconds();
+}
+
+// The best engines of other builders take part.
+double Decider::report_seconds() const {
+    return report_visits * arena_.expected_seconds(session_.arms.size(), Purpose::report);
 }
 
 double Decider::closing_seconds() const {
@@ -163,7 +169,7 @@ int Decider::affordable_visits() const {
     const double left = session_.budget.left() - closing_seconds();
     // The report gets its share, but never what the first look of the test needs.
     const int visits = static_cast<int>(left / pair_s);
-    return std::max(std::min(visits, first_look_visits), visits - report_visits);
+    return std::max(std::min(visits, first_look_visits), static_cast<int>((left - report_seconds()) / pair_s));
 }
 
 Ruling Decider::confirm(const std::vector<std::string>& finalists) {
@@ -194,7 +200,7 @@ Ruling Decider::confirm(const std::vector<std::string>& finalists) {
         }
         const auto claimed = static_cast<size_t>(outcome.finalist);
         ruling.confirm_visits = static_cast<int>(confirm.values()[claimed].size());
-        estimate(ruling, confirm.values()[claimed]);
+        estimate(ruling, finalists[claimed], confirm.values()[claimed]);
         // Before the hold-out, so that the file that passes it is the file that is delivered.
         session_.budget.reserve(heldout_seconds());
         prune_route(session_, trials_, finalists[claimed]);
@@ -203,6 +209,7 @@ Ruling Decider::confirm(const std::vector<std::string>& finalists) {
             return ruling;
         }
         ruling.speedup = {1, 1, 1};
+        ruling.peers.clear();
         confirm.withdraw();
     }
 }
@@ -224,24 +231,53 @@ void Decider::confirm_visit(Confirm& confirm, const std::string& finalist) {
                              static_cast<int>(session_.study.engines().size()), std::exp(record.values.front()));
 }
 
+// Of each builder but the winner's the engine that the selection found fastest, the reference's builder left out: the
+// reference is in every visit.
+std::vector<std::string> Decider::best_of_other_builders(const std::string& claimed) {
+    std::map<std::string, std::pair<double, std::string>> best;
+    for (const auto& [fingerprint, engine] : session_.study.engines()) {
+        const double estimate = arena_.selection_estimate(engine);
+        if (!engine.passed || !std::isfinite(estimate)) continue;
+        const auto [at, fresh] = best.try_emplace(engine.builder, estimate, fingerprint);
+        if (!fresh && estimate > at->second.first) at->second = {estimate, fingerprint};
+    }
+    best.erase(session_.study.find(claimed)->builder);
+    std::vector<std::string> engines;
+    for (const auto& [builder, found] : best)
+        if (found.second != arena_.reference() && static_cast<int>(engines.size()) + 1 < arena_.heat_size() &&
+            trials_.ensure_engine(found.second))
+            engines.push_back(found.second);
+    return engines;
+}
+
 // On visits that nothing was selected by, so that the printed gain is unbiased.
-void Decider::estimate(Ruling& ruling, const std::vector<double>& confirm_values) {
+void Decider::estimate(Ruling& ruling, const std::string& claimed, const std::vector<double>& confirm_values) {
     session_.progress.phase("estimating the gain on further visits");
-    const std::string claimed = session_.study.visits().back().engines.back();
-    std::vector<double> values;
+    std::vector<std::string> heat{claimed};
+    for (std::string& peer : best_of_other_builders(claimed)) heat.push_back(std::move(peer));
+    std::map<std::string, std::vector<double>> values;  // log speed-up over the reference, by engine and visit
     try {
-        while (static_cast<int>(values.size()) < report_visits &&
-               session_.budget.left() > arena_.expected_seconds(1, Purpose::report) + closing_seconds()) {
-            if (!arena_.visit({claimed}, Purpose::report).empty()) break;
-            values.push_back(session_.study.visits().back().values.front());
+        while (static_cast<int>(values[claimed].size()) < report_visits &&
+               session_.budget.left() > arena_.expected_seconds(heat.size(), Purpose::report) + closing_seconds()) {
+            for (const std::string& failed : arena_.visit(heat, Purpose::report)) std::erase(heat, failed);
+            if (heat.empty() || heat.front() != claimed) break;
+            const VisitRecord& record = session_.study.visits().back();
+            for (size_t i = 1; i < record.engines.size(); ++i)
+                values[record.engines[i]].push_back(record.values[i - 1]);
         }
     } catch (const WorkerError& error) {
         if (error.failure() != Failure::interrupted) throw;
     }
-    ruling.report_visits = static_cast<int>(values.size());
+    const std::vector<double>& own = values[claimed];
+    ruling.report_visits = static_cast<int>(own.size());
     constexpr int least_visits = 4;  // fewer give an interval too wide to read
     ruling.estimate_is_biased = ruling.report_visits < least_visits;
-    ruling.speedup = speedup_interval(ruling.estimate_is_biased ? confirm_values : values);
+    ruling.speedup = speedup_interval(ruling.estimate_is_biased ? confirm_values : own);
+    for (size_t i = 1; i < heat.size() && !ruling.estimate_is_biased; ++i) {
+        std::vector<double> ahead = own;
+        for (size_t visit = 0; visit < own.size(); ++visit) ahead[visit] -= values[heat[i]][visit];
+        ruling.peers.push_back({heat[i], speedup_interval(ahead)});
+    }
 }
 
 bool Decider::passes_heldout(Ruling& ruling, const std::string& fingerprint) {

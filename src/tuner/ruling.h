@@ -12,12 +12,19 @@
 
 namespace headway {
 
+// The winner beside the best engine of another builder, in the report's visits.
+struct PeerGain {
+    std::string fingerprint;
+    Interval speedup{1, 1, 1};  // of the winner over it
+};
+
 struct Ruling {
     Finding finding = Finding::no_gain;
     Why why = Why::none;
     std::string detail;  // what `why` cannot say, e.g. a failed hold-out
     std::string winner;  // fingerprint; "" = the default engine
     Interval speedup{1, 1, 1};
+    std::vector<PeerGain> peers;
     int confirm_visits = 0, report_visits = 0;
     bool estimate_is_biased = false;  // no time was left for report visits
     double p = 1, level = 0;
@@ -43,10 +50,12 @@ private:
     std::vector<std::string> choose(const std::vector<std::string>& engines) const;
     Ruling confirm(const std::vector<std::string>& finalists);
     void confirm_visit(Confirm& confirm, const std::string& finalist);
-    void estimate(Ruling& ruling, const std::vector<double>& confirm_values);
+    void estimate(Ruling& ruling, const std::string& claimed, const std::vector<double>& confirm_values);
+    std::vector<std::string> best_of_other_builders(const std::string& claimed);
     bool passes_heldout(Ruling& ruling, const std::string& fingerprint);
     int affordable_visits() const;
     double heldout_seconds() const;
+    double report_seconds() const;
     double closing_seconds() const;  // of what a claim is followed by: pruning of its route and the hold-out
 
     Session& session_;

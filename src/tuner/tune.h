@@ -50,6 +50,8 @@ struct TuneResult {
     int trials = 0, builds = 0;
     double seconds = 0;
     std::string tuning_accuracy = "null", heldout_accuracy = "null";  // JSON
+    std::vector<Snippet> snippets;   // how to use the engine without Headway, when it is another runtime's
+    std::vector<std::string> files;  // of the snippets, in the study
 
     // One line, the fields that scripts rely on.
     std::string json() const;

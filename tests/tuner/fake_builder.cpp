@@ -83,6 +83,8 @@ OpenedModel FakeBuilder::open(const OpenRequest& request) {
     for (const auto& [when, knobs] : hidden.items())
         hidden_.emplace_back(settings_of(when), knobs.get<std::set<std::string>>());
     for (const auto& [when, fault] : faults.items()) faults_.emplace_back(settings_of(when), fault.get<std::string>());
+    const Settings alone{{"builder", name_}};
+    if (this->faults(alone).contains("crash_open")) std::abort();
     const std::vector<int64_t> dims{script.value("elements", int64_t{4})};
     return {model_hash_, "fake", {{"x", "f32", dims}}, {{"y", "f32", dims}}};
 }
@@ -91,6 +93,7 @@ BuilderDescription FakeBuilder::describe() { return {knobs_, {"node"}}; }
 
 FakeBuilder::Settings FakeBuilder::parse(const std::string& route) const {
     Settings settings = settings_of(route);
+    settings["builder"] = name_;
     for (const KnobDescription& knob : knobs_) settings.try_emplace(knob.name, knob.values.front());
     return settings;
 }
@@ -204,6 +207,12 @@ std::vector<StepTime> FakeBuilder::profile(const std::string& engine, int64_t) {
 void FakeBuilder::reference(const std::string& data, const std::string& out) {
     std::filesystem::create_directories(out);
     write_file_atomically(out + "/output_0.pb", read_file(data + "/input_0.pb"));
+}
+
+std::vector<Snippet> FakeBuilder::snippets(const std::string& engine) {
+    if (name_ == "native") return {};
+    const auto text = nlohmann::json::parse(read_file(engine));
+    return {{"python", "use('" + text.at("route").get<std::string>() + "')\n"}, {"c++", "use();\n"}};
 }
 
 void FakeBuilder::certify(const std::string& engine, const std::string& json) {

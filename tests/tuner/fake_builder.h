@@ -9,11 +9,12 @@
 //      "elements": 4,                                         of the input, and of the output
 //      "clock_step_ns": 1000000,                              the clock moves in such steps
 //      "faults": {"k.b=2": "crash"}}
-// Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of an engine: crash_load,
-// crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast
-// (half the time in the first iterations after loading, planted to fool a measurement of an engine alone), crash_later
-// (after some hundred iterations), cached (the outputs of the first sample for every sample). Fault of the builder:
-// two_engines (every second build of the model gives another engine).
+// Effects and faults may also depend on the builder's name, as "builder=other": several fakes can meet in a study.
+// Fault of opening: crash_open. Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of
+// an engine: crash_load, crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in
+// their path), cold_fast (half the time in the first iterations after loading, planted to fool a measurement of an
+// engine alone), crash_later (after some hundred iterations), cached (the outputs of the first sample for every
+// sample). Fault of the builder: two_engines (every second build of the model gives another engine).
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,9 @@ namespace headway {
 class FakeBuilder final : public Builder {
 public:
     // `protocol_fd`: a copy of the protocol's descriptor, to print rubbish on.
-    explicit FakeBuilder(int protocol_fd) : protocol_fd_(protocol_fd) {}
+    FakeBuilder(std::string name, int protocol_fd) : name_(std::move(name)), protocol_fd_(protocol_fd) {}
 
-    BuilderVersion version() override { return {"fake", "1"}; }
+    BuilderVersion version() override { return {name_, "1"}; }
     OpenedModel open(const OpenRequest& request) override;
     BuilderDescription describe() override;
     BuiltEngine build(const std::string& route, const std::string& engine, const std::string& ledger) override;
@@ -39,6 +40,8 @@ public:
     void run(const std::string& engine, int64_t iterations, int stream) override;
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override;
     void reference(const std::string& data, const std::string& out) override;
+    // Only a builder that is not called native.
+    std::vector<Snippet> snippets(const std::string& engine) override;
     void certify(const std::string& engine, const std::string& json) override;
 
     int64_t clock_ns() const { return clock_ns_ / clock_step_ns_ * clock_step_ns_; }
@@ -63,6 +66,7 @@ private:
     void fail_build(const std::string& fault);
     std::string fingerprint(const Settings& settings) const;
 
+    std::string name_;
     int protocol_fd_;
     int64_t clock_ns_ = 0, clock_step_ns_ = 1;
     std::string model_;

@@ -4,13 +4,14 @@
 #include "fake_builder.h"
 #include "workers/serve.h"
 
-int main() {
+// Started as `fake_worker [--builder NAME]`.
+int main(int argc, char** argv) {
     using namespace headway;
     FakeBuilder* fake = nullptr;
     const int protocol_fd = ::dup(1);
     return serve(
         [&] {
-            auto builder = std::make_unique<FakeBuilder>(protocol_fd);
+            auto builder = std::make_unique<FakeBuilder>(argc > 2 ? argv[2] : "native", protocol_fd);
             fake = builder.get();
             return builder;
         },

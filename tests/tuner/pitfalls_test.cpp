@@ -162,7 +162,7 @@ TEST_F(PitfallTest, TimingsOfAnotherDaySupportNoClaim) {
 
 // 25: killed in any phase, the study comes to the same verdict.
 TEST_F(PitfallTest, KilledInAnyPhaseTheVerdictIsTheSame) {
-    const TuneOptions some = options(script(gain));
+    const TuneOptions some = options(script(R"(, "effects": {"k.b=2": -0.10}, "inert": ["k.a", "k.c"])"));
     const auto visited = [](Purpose purpose) {
         return [purpose](const Study& study) {
             return !study.visits().empty() && study.visits().back().purpose == purpose;

@@ -55,7 +55,7 @@ protected:
 TEST_F(WorkerTest, AnswersEveryRequest) {
     auto worker =
         start(R"({"base_ns":1000,"knobs":[{"name":"k","values":["0","1"]}],"effects":{"k=1":-0.6931471805599453}})");
-    EXPECT_EQ(worker->version().name, "fake");
+    EXPECT_EQ(worker->version().name, "native");
     EXPECT_EQ(worker->describe(patience_s).knobs.at(0).values.size(), 2u);
     const std::string engine = folder_ + "/e.hwe";
     const BuiltEngine built = worker->build("k=1", engine, folder_ + "/ledger.json", patience_s);
