@@ -211,6 +211,9 @@ TEST_F(OpenvinoTest, RecipesOfOtherThingsAreRefused) {
     replace_in_engine(R"("route":"threads.count=1")", R"("route":"threads.number=1")");
     EXPECT_NE(reason_of_load().find("threads.number"), std::string::npos);
     write_file_atomically(path("engine.hwe"), sound);
+    replace_in_engine(R"("threads.count":"1")", R"("threads.count":"many")");
+    EXPECT_NE(reason_of_load().find("INFERENCE_NUM_THREADS"), std::string::npos) << reason_of_load();
+    write_file_atomically(path("engine.hwe"), sound);
     open(testing::witness_graph("conv_1x1"));
     EXPECT_NE(reason_of_load(), "");
 }

@@ -76,6 +76,13 @@ PortDescription describe_port(const std::string& name, const Tensor& tensor) {
     return {name, std::string(to_string(tensor.type())), tensor.shape().dims()};
 }
 
+std::vector<PortSpec> specs_of(std::span<const PortDescription> ports) {
+    std::vector<PortSpec> specs;
+    for (const PortDescription& port : ports)
+        specs.push_back({port.name, element_type_from_string(port.type), port.dims, std::nullopt});
+    return specs;
+}
+
 std::map<std::string, std::string> settings_of(const Route& route, const Registry<KnobBase>& knobs) {
     std::map<std::string, std::string> settings;
     for (const KnobBase* knob : knobs)

@@ -41,13 +41,6 @@ std::vector<PortSpec> specs_of(const std::vector<PortInfo>& ports) {
     return specs;
 }
 
-std::vector<PortSpec> specs_of(const std::vector<PortDescription>& ports) {
-    std::vector<PortSpec> specs;
-    for (const PortDescription& port : ports)
-        specs.push_back({port.name, element_type_from_string(port.type), port.dims, std::nullopt});
-    return specs;
-}
-
 // Whether a port takes what a bound port of the model takes.
 bool takes(const PortSpec& port, const PortSpec& bound) {
     return port.name == bound.name && port.type == bound.type &&

@@ -30,13 +30,6 @@ bool is_open(const PortSpec& port) {
     return !port.dims || std::ranges::any_of(*port.dims, [](int64_t dim) { return dim < 0; });
 }
 
-std::vector<PortSpec> specs_of(const std::vector<PortDescription>& ports) {
-    std::vector<PortSpec> specs;
-    for (const PortDescription& port : ports)
-        specs.push_back({port.name, element_type_from_string(port.type), port.dims, std::nullopt});
-    return specs;
-}
-
 // An input of any rank that gets one number is a scalar: so OpenVINO sees those of ONNX files.
 std::vector<PortSpec> with_scalars(std::vector<PortSpec> ports, const std::vector<ValueBinding>& values) {
     for (PortSpec& port : ports)
@@ -86,8 +79,8 @@ public:
             recipe_.model = std::filesystem::absolute(request.model).string();
             recipe_.model_hash = model_hash(request.model).hex();
         }
-        const std::string file = opened_recipe_ ? find_recipe_model(recipe_, request.model) : recipe_.model;
-        const std::vector<PortSpec> declared = opened_recipe_ ? specs_of(recipe_.inputs) : read_inputs(file);
+        file_ = opened_recipe_ ? find_recipe_model(recipe_, request.model) : recipe_.model;
+        const std::vector<PortSpec> declared = opened_recipe_ ? specs_of(recipe_.inputs) : read_inputs();
         const std::vector<PortSpec> bound = bind_ports(request, with_scalars(declared, request.values));
         timing_inputs_ = timing_inputs(request, bound);
         recipe_.inputs.clear();
@@ -96,7 +89,7 @@ public:
         set_variants(request.variants);
         offered_ = offered_knobs(api_, {target.threads, std::ranges::any_of(declared, is_open), names(variants_)});
         knobs_ = DescribedKnobs(offered_);
-        return {recipe_.model_hash, target.text(), recipe_.inputs, describe_outputs(file)};
+        return {recipe_.model_hash, target.text(), recipe_.inputs, describe_outputs()};
     }
 
     BuilderDescription describe() override { return {offered_, {}}; }
@@ -127,9 +120,8 @@ public:
         if (!engines_.contains(engine)) {
             const Recipe recipe = read_own_recipe(engine);
             check_inputs(recipe, engine);
-            const CompileRequest request = compile_request(recipe, find_recipe_model(recipe, engine));
             engines_.emplace(
-                engine, std::make_unique<Loaded>(Loaded{CompiledModel(api_, request), specs_of(recipe.inputs), {}}));
+                engine, std::make_unique<Loaded>(Loaded{compile(recipe, engine, false), specs_of(recipe.inputs), {}}));
         }
         Loaded& loaded = *engines_.at(engine);
         while (static_cast<int>(loaded.callers.size()) < streams) {
@@ -155,10 +147,7 @@ public:
     // OpenVINO's times are means of all runs since it compiled, so each profile compiles anew, and the first run is
     // taken out again.
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override {
-        const Recipe recipe = read_own_recipe(engine);
-        CompileRequest request = compile_request(recipe, find_recipe_model(recipe, engine));
-        request.properties["PERF_COUNT"] = "YES";
-        const CompiledModel model(api_, request);
+        const CompiledModel model = compile(read_own_recipe(engine), engine, true);
         const std::unique_ptr<Caller> caller = model.make_caller();
         caller->set_inputs(timing_inputs_);
         caller->run();
@@ -177,7 +166,7 @@ public:
 
     void reference(const std::string& data, const std::string& out) override {
         const CompileRequest request{
-            recipe_.model,
+            file_,
             recipe_.inputs,
             true,
             {{"INFERENCE_PRECISION_HINT", "f32"}, {"EXECUTION_MODE_HINT", "ACCURACY"}, {"INFERENCE_NUM_THREADS", "1"}}};
@@ -202,9 +191,9 @@ private:
         return names;
     }
 
-    std::vector<PortSpec> read_inputs(const std::string& file) const {
+    std::vector<PortSpec> read_inputs() const {
         const Handle<OvCore> core = make_core(api_);
-        return ports_of(api_, read_model(api_, core.get(), file).get()).inputs;
+        return ports_of(api_, read_model(api_, core.get(), file_).get()).inputs;
     }
 
     // Another version builds another engine than the one that was measured.
@@ -216,6 +205,17 @@ private:
             throw UserError(path + " was built with OpenVINO " + escaped(recipe.runtime_version) + ", here is " +
                             api_.version() + ": build it again");
         return recipe;
+    }
+
+    // The model of an engine file. OpenVINO's objections are the file's fault: it was built once.
+    CompiledModel compile(const Recipe& recipe, const std::string& path, bool with_profile) const {
+        CompileRequest request = compile_request(recipe, find_recipe_model(recipe, path));
+        if (with_profile) request.properties["PERF_COUNT"] = "YES";
+        try {
+            return {api_, request};
+        } catch (const OvError& error) {
+            throw UserError(path + ": OpenVINO rejects the engine: " + error.what());
+        }
     }
 
     // What is timed are the opened model's inputs.
@@ -244,9 +244,9 @@ private:
     }
 
     // Extents that only a run tells come from one.
-    std::vector<PortDescription> describe_outputs(const std::string& file) {
+    std::vector<PortDescription> describe_outputs() const {
         const Handle<OvCore> core = make_core(api_);
-        const Handle<OvModel> model = reshape(api_, read_model(api_, core.get(), file), recipe_.inputs, true);
+        const Handle<OvModel> model = reshape(api_, read_model(api_, core.get(), file_), recipe_.inputs, true);
         const std::vector<PortSpec> outputs = ports_of(api_, model.get()).outputs;
         std::vector<PortDescription> described;
         if (std::ranges::none_of(outputs, is_open)) {
@@ -254,13 +254,21 @@ private:
                 described.push_back({port.name, std::string(to_string(port.type)), *port.dims});
             return described;
         }
-        const CompiledModel compiled(api_, {file, recipe_.inputs, true, {}});
-        const std::unique_ptr<Caller> caller = compiled.make_caller();
-        caller->set_inputs(timing_inputs_);
-        caller->run();
-        const std::vector<Tensor> tensors = caller->outputs();
+        const std::vector<Tensor> tensors = run_once();
         for (size_t k = 0; k < outputs.size(); ++k) described.push_back(describe_port(outputs[k].name, tensors[k]));
         return described;
+    }
+
+    std::vector<Tensor> run_once() const {
+        try {
+            const CompiledModel model(api_, {file_, recipe_.inputs, true, {}});
+            const std::unique_ptr<Caller> caller = model.make_caller();
+            caller->set_inputs(timing_inputs_);
+            caller->run();
+            return caller->outputs();
+        } catch (const OvError& error) {
+            throw Unsupported(std::string("OpenVINO cannot run it: ") + error.what());
+        }
     }
 
     // What OpenVINO rejects at its defaults it does not support; elsewhere the route is at fault.
@@ -286,7 +294,8 @@ private:
     }
 
     Api api_;
-    Recipe recipe_;  // what all engines of the opened model have in common
+    Recipe recipe_;     // what all engines of the opened model have in common
+    std::string file_;  // the model, or what an opened engine runs
     bool opened_recipe_ = false;
     std::vector<Tensor> timing_inputs_;
     std::map<std::string, std::string> variants_;  // path by file name
