@@ -1,6 +1,7 @@
 // headway check: are the outputs of an engine, or of a model built on the spot, those of the reference?
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
@@ -12,8 +13,10 @@
 #include "cli/command.h"
 #include "cli/gate_options.h"
 #include "cli/native_session.h"
+#include "cli/operands.h"
 #include "cli/options.h"
 #include "cli/runnable.h"
+#include "workers/sample_files.h"
 
 namespace headway {
 namespace {
@@ -23,6 +26,47 @@ struct Options {
     BuildOptions build;
     GateOptions gate;
     bool json = false;
+};
+
+// An engine of any builder, in this process.
+class Subject {
+public:
+    explicit Subject(const Options& options) {
+        OperandText operand = parse_operand(options.operand);
+        if (!options.route.empty() && (operand.is_engine || !operand.route.empty()))
+            throw UserError(options.operand + (operand.is_engine ? " is an engine: --route needs a model"
+                                                                 : " has a route already: --route is a second one"));
+        const std::string sample = write_first_sample(options.data, folder_.path() + "/sample");
+        builder_ = declared<BuilderKind>().find(operand.builder)->make();
+        const OpenedModel opened =
+            builder_->open(open_request(std::filesystem::absolute(operand.path).string(), options.build, sample));
+        inputs = port_specs(opened.inputs);
+        outputs = port_specs(opened.outputs);
+        model = operand.is_engine ? "" : operand.path;
+        engine_ = operand.path;
+        if (!operand.is_engine) {
+            engine_ = folder_.path() + "/engine.hwe";
+            builder_->build(route_text(options.route.empty() ? operand.route : options.route), engine_, "");
+        }
+        builder_->load(engine_, 1);
+    }
+
+    std::vector<Tensor> run(const Sample& sample) {
+        const std::string place = folder_.path() + "/run";
+        std::vector<NamedTensor> named;
+        for (size_t i = 0; i < inputs.size(); ++i) named.push_back({inputs[i].name, sample.inputs[i]});
+        write_sample(place, named, {});
+        builder_->check(engine_, place, place);
+        return load_samples(place, inputs, outputs).at(0).outputs;
+    }
+
+    std::vector<PortSpec> inputs, outputs;
+    std::string model;  // "" for an engine file
+
+private:
+    TemporaryFolder folder_;
+    std::unique_ptr<Builder> builder_;
+    std::string engine_;
 };
 
 // Reference outputs by the plain operators of the model, for samples that came without.
@@ -43,10 +87,10 @@ void compute_references(const Options& options, const std::string& model, const 
 }
 
 // The model to compute references with, or "" when every sample has its own.
-std::string reference_model(const Options& options, const std::vector<Sample>& samples) {
+std::string reference_model(const Options& options, const Subject& subject, const std::vector<Sample>& samples) {
     if (std::ranges::none_of(samples, [](const Sample& sample) { return sample.outputs.empty(); })) return "";
     if (!options.model.empty()) return options.model;
-    if (!is_engine_file(options.operand)) return options.operand;
+    if (!subject.model.empty()) return subject.model;
     throw UserError((options.data.empty() ? "generated inputs" : options.data) +
                     " have no reference outputs (output_i.pb); give --model MODEL to compute them");
 }
@@ -69,19 +113,16 @@ void print(const Options& options, const GateResult& result, size_t samples, boo
 
 int run(const Options& options) {
     const Gate gate = make_gate(options.gate);
-    const std::shared_ptr<const Engine> engine =
-        open_runnable(options.operand, options.build, options.route, options.data);
-    const std::vector<PortSpec> inputs = input_specs(*engine), outputs = output_specs(*engine);
-    std::vector<Sample> samples =
-        options.data.empty() ? generate_samples(inputs, 1, 1) : load_samples(options.data, inputs, outputs);
-    const std::string model = reference_model(options, samples);
-    if (!model.empty()) compute_references(options, model, inputs, outputs, samples);
+    Subject subject(options);
+    std::vector<Sample> samples = options.data.empty() ? generate_samples(subject.inputs, 1, 1)
+                                                       : load_samples(options.data, subject.inputs, subject.outputs);
+    const std::string model = reference_model(options, subject, samples);
+    if (!model.empty()) compute_references(options, model, subject.inputs, subject.outputs, samples);
     std::vector<std::string> names;
-    for (const PortSpec& port : outputs) names.push_back(port.name);
-    Context context(engine);
+    for (const PortSpec& port : subject.outputs) names.push_back(port.name);
     GateResult result;
     for (const Sample& sample : samples)
-        result.merge(judge(gate, names, context.run(sample.inputs), sample.outputs, sample.origin));
+        result.merge(judge(gate, names, subject.run(sample), sample.outputs, sample.origin));
     if (options.json) {
         nlohmann::json json = result;
         json["engine"] = options.operand;
@@ -99,7 +140,7 @@ const Command command{
     "check", "Compare the outputs of an engine, or of a model built on the spot, with the reference",
     [](CLI::App& app) -> Command::Action {
         auto options = std::make_shared<Options>();
-        app.add_option("operand", options->operand, "An engine file or an ONNX file")
+        app.add_option("operand", options->operand, "An engine file, an ONNX file, or BUILDER:MODEL[::ROUTE]")
             ->required()
             ->type_name("MODEL|E.hwe");
         app.add_option(

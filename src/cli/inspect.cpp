@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/inspect.h"
 #include "cli/options.h"
@@ -12,6 +13,7 @@
 #include "onnx/import.h"
 #include "ops/op.h"
 #include "runtime/engine_file.h"
+#include "workers/foreign/recipe.h"
 
 namespace headway {
 namespace {
@@ -23,6 +25,11 @@ struct Options {
 };
 
 int run(const Options& options) {
+    if (recipe_builder(options.operand)) {
+        read_recipe(options.operand);  // what is shown is whole
+        std::cout << read_file(options.operand) << "\n";
+        return exit_yes;
+    }
     if (is_engine_file(options.operand)) {
         const EngineFile file = read_engine_file(options.operand);
         if (options.json)

@@ -15,12 +15,10 @@ namespace {
 
 constexpr double start_deadline_s = 120, build_deadline_s = 600;
 
-struct Operand {
-    std::string builder = "native", path, route;
-};
+}  // namespace
 
-Operand parse_operand(const std::string& text) {
-    Operand operand;
+OperandText parse_operand(const std::string& text) {
+    OperandText operand;
     operand.path = text;
     for (const BuilderKind* kind : declared<BuilderKind>()) {
         const std::string prefix = std::string(kind->name()) + ":";
@@ -32,20 +30,19 @@ Operand parse_operand(const std::string& text) {
         operand.route = operand.path.substr(at + 2);
         operand.path.resize(at);
     }
+    const std::optional<std::string> recipe = recipe_builder(operand.path);
+    if (recipe) operand.builder = *recipe;
+    operand.is_engine = recipe || is_engine_file(operand.path);
+    if (operand.is_engine && !operand.route.empty())
+        throw UserError(escaped(text) + ": an engine has its route already");
     return operand;
 }
-
-}  // namespace
 
 Operands::Operands(const BuildOptions& options, const std::string& data, int64_t batch)
     : options_(options), sample_(write_first_sample(data, folder_.path() + "/sample", batch)) {}
 
 void Operands::add(const std::string& text) {
-    Operand operand = parse_operand(text);
-    const std::optional<std::string> recipe = recipe_builder(operand.path);
-    if (recipe) operand.builder = *recipe;
-    const bool is_engine = recipe || is_engine_file(operand.path);
-    if (is_engine && !operand.route.empty()) throw UserError(escaped(text) + ": an engine has its route already");
+    const OperandText operand = parse_operand(text);
     const OpenRequest request = open_request(std::filesystem::absolute(operand.path).string(), options_, sample_);
     WorkerOptions worker;
     worker.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
@@ -54,7 +51,7 @@ void Operands::add(const std::string& text) {
     BenchOperand entry{text, request.model, workshops_.back().get()};
     try {
         WorkerClient& builder = workshops_.back()->builder_worker(start_deadline_s);
-        if (!is_engine) {
+        if (!operand.is_engine) {
             entry.engine = scratch_file(std::to_string(operands_.size()) + ".hwe");
             const std::string route = route_text(operand.route);
             const BuiltEngine built = builder.build(route, entry.engine, "", build_deadline_s);

@@ -12,13 +12,20 @@
 
 namespace headway {
 
+// E.hwe, MODEL, or BUILDER:MODEL[::ROUTE], taken apart.
+struct OperandText {
+    std::string builder = "native", path, route;
+    bool is_engine = false;
+};
+// UserError for an engine with a route.
+OperandText parse_operand(const std::string& text);
+
 class Operands {
 public:
     // `data` ("" = none): what is timed is its first sample, or `batch` (> 0) of its samples joined.
     Operands(const BuildOptions& options, const std::string& data, int64_t batch);
 
-    // E.hwe, MODEL, or BUILDER:MODEL[::ROUTE]. A model is built into a temporary engine file. UserError naming the
-    // operand.
+    // A model is built into a temporary engine file. UserError naming the operand.
     void add(const std::string& text);
 
     const std::vector<BenchOperand>& all() const { return operands_; }

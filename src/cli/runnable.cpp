@@ -8,6 +8,7 @@
 #include "compile/compile.h"
 #include "data/batch.h"
 #include "runtime/engine_file.h"
+#include "workers/foreign/recipe.h"
 
 namespace headway {
 namespace {
@@ -29,6 +30,9 @@ bool is_engine_file(const std::string& path) { return path.ends_with(".hwe") || 
 std::shared_ptr<const Engine> open_runnable(const std::string& operand, const BuildOptions& options,
                                             const std::string& route, const std::string& data) {
     const Registry<Kernel> kernels = declared<Kernel>();
+    if (const std::optional<std::string> builder = recipe_builder(operand))
+        throw UserError(operand + " is a recipe for " + *builder +
+                        ", which Headway checks and times but does not run for you: its runtime does");
     if (is_engine_file(operand)) {
         if (!route.empty()) throw UserError(operand + " is an engine: --route needs a model");
         return Engine::load(operand, kernels);

@@ -8,23 +8,12 @@
 #include "base/text.h"
 #include "data/input_check.h"
 #include "data/batch.h"
+#include "workers/sample_files.h"
 
 namespace headway {
 namespace {
 
 constexpr int synthetic_samples = 3;
-
-std::vector<PortSpec> specs_of(const std::vector<PortDescription>& ports) {
-    std::vector<PortSpec> specs;
-    for (const PortDescription& port : ports) {
-        PortSpec spec;
-        spec.name = port.name;
-        spec.type = element_type_from_string(port.type);
-        spec.dims = port.dims;
-        specs.push_back(std::move(spec));
-    }
-    return specs;
-}
 
 std::vector<NamedTensor> named(const std::vector<PortSpec>& ports, const std::vector<Tensor>& tensors) {
     std::vector<NamedTensor> list;
@@ -68,8 +57,8 @@ StudySample StudyData::write(const Sample& sample, const std::string& folder) co
 }
 
 void StudyData::prepare(const std::vector<PortDescription>& inputs, const std::vector<PortDescription>& outputs) {
-    inputs_ = specs_of(inputs);
-    outputs_ = specs_of(outputs);
+    inputs_ = port_specs(inputs);
+    outputs_ = port_specs(outputs);
     const std::vector<Sample> samples =
         synthetic() ? generate_samples(inputs_, synthetic_samples, source_.seed) : load(source_.data);
     Split split;

@@ -8,6 +8,18 @@
 
 namespace headway {
 
+std::vector<PortSpec> port_specs(std::span<const PortDescription> ports) {
+    std::vector<PortSpec> specs;
+    for (const PortDescription& port : ports) {
+        PortSpec spec;
+        spec.name = port.name;
+        spec.type = element_type_from_string(port.type);
+        spec.dims = port.dims;
+        specs.push_back(std::move(spec));
+    }
+    return specs;
+}
+
 std::vector<Tensor> read_sample(const std::string& folder, size_t count) {
     std::vector<Tensor> tensors;
     for (size_t k = 0; k < count; ++k) {

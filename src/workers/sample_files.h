@@ -8,8 +8,12 @@
 
 #include "data/samples.h"
 #include "tensor/tensor.h"
+#include "workers/builder.h"
 
 namespace headway {
+
+// What a builder says about ports, as data sets see them.
+std::vector<PortSpec> port_specs(std::span<const PortDescription> ports);
 
 // `count` inputs by position. UserError naming the file.
 std::vector<Tensor> read_sample(const std::string& folder, size_t count);
