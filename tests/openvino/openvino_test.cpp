@@ -114,6 +114,18 @@ TEST_F(OpenvinoTest, KeepsTypesScalarsAndTheOrderOfOutputs) {
     }
 }
 
+TEST_F(OpenvinoTest, ScalarsNeedNoData) {
+    open(parse_graph(mixed_types));
+    OpenRequest request;
+    request.model = path("model.onnx");
+    EXPECT_TRUE(builder_->open(request).inputs[1].dims.empty());
+    request.values = {{"n", {3}}};
+    EXPECT_TRUE(builder_->open(request).inputs[1].dims.empty());
+    build("");
+    builder_->load(path("engine.hwe"), 1);
+    builder_->run(path("engine.hwe"), 1, 0);
+}
+
 TEST_F(OpenvinoTest, OutputsWhoseExtentsOnlyARunTells) {
     const Graph graph = parse_graph(
         "graph {\n  input %x: f32[2,3]\n  %r: f32[2,3] = Relu(%x) @\"r\"\n  %y: i64[2,n] = NonZero(%r) @\"y\"\n  "

@@ -21,7 +21,7 @@ struct CompileRequest {
     std::vector<PortDescription> inputs;            // all extents known
     bool static_shapes = true;                      // the model is reshaped to the inputs before it is compiled
     std::map<std::string, std::string> properties;  // by OpenVINO's names, set before the model is read
-    // Whether callers use start_async and wait, or infer. Small models with several threads are twice as slow by infer.
+    // Whether callers use start_async and wait, or infer. Small models with several threads run longer by infer.
     bool asynchronous = true;
 };
 

@@ -30,11 +30,16 @@ bool is_open(const PortSpec& port) {
     return !port.dims || std::ranges::any_of(*port.dims, [](int64_t dim) { return dim < 0; });
 }
 
-// An input of any rank that gets one number is a scalar: so OpenVINO sees those of ONNX files.
-std::vector<PortSpec> with_scalars(std::vector<PortSpec> ports, const std::vector<ValueBinding>& values) {
-    for (PortSpec& port : ports)
-        for (const ValueBinding& value : values)
-            if (value.input == port.name && value.values.size() == 1 && !port.dims) port.dims.emplace();
+// Scalar inputs of ONNX files have any rank to OpenVINO: they are scalars unless a shape, several numbers or the data
+// say otherwise.
+std::vector<PortSpec> with_scalars(std::vector<PortSpec> ports, const OpenRequest& request) {
+    for (PortSpec& port : ports) {
+        if (port.dims || std::ranges::find(request.shapes, port.name, &ShapeBinding::input) != request.shapes.end())
+            continue;
+        const auto value = std::ranges::find(request.values, port.name, &ValueBinding::input);
+        const bool scalar = value != request.values.end() ? value->values.size() == 1 : request.timing_data.empty();
+        if (scalar) port.dims.emplace();
+    }
     return ports;
 }
 
@@ -81,7 +86,7 @@ public:
         }
         file_ = opened_recipe_ ? find_recipe_model(recipe_, request.model) : recipe_.model;
         const std::vector<PortSpec> declared = opened_recipe_ ? specs_of(recipe_.inputs) : read_inputs();
-        const std::vector<PortSpec> bound = bind_ports(request, with_scalars(declared, request.values));
+        const std::vector<PortSpec> bound = bind_ports(request, with_scalars(declared, request));
         timing_inputs_ = timing_inputs(request, bound);
         recipe_.inputs.clear();
         for (size_t k = 0; k < bound.size(); ++k)
