@@ -28,7 +28,7 @@ struct CompileRequest {
 // A node of the compiled model, in the order of execution.
 struct NodeTime {
     std::string name, type, exec_type;  // "conv2d_3", "Convolution", "brgconv_avx512_f32"
-    int64_t ns = 0;                     // of one run; measured in whole microseconds
+    int64_t ns = 0;                     // of one run, a multiple of 1000: OpenVINO gives whole microseconds
 };
 
 // One caller. Inputs and outputs of known shape lie in our memory, 64-byte aligned, for the whole life of the caller.
@@ -40,8 +40,9 @@ public:
     // In the order of the request's inputs; types and shapes must be those.
     void set_inputs(std::span<const Tensor> inputs);
     void run();
-    std::vector<Tensor> outputs() const;    // copies, in the order of the model's outputs
-    std::vector<NodeTime> profile() const;  // of the last run; the model must have been compiled with PERF_COUNT
+    std::vector<Tensor> outputs() const;  // copies, in the order of the model's outputs
+    // Means of all runs since the model was compiled, which must have been with PERF_COUNT.
+    std::vector<NodeTime> profile() const;
 
 private:
     Handle<OvTensor> wrap(Tensor& tensor) const;
