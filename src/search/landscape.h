@@ -24,6 +24,7 @@ struct LandscapeSize {
     double effect = 0.055;  // mean size
     double noise = 0.006;   // standard error of an observed log speed-up
     bool failures = true;
+    double infeasible = 0;  // share of random routes that fail to build, by further forbidden pairs
 };
 
 class Landscape {
@@ -136,9 +137,22 @@ private:
             return Pair{a, b, random_level(a), random_level(b), group_of_[a], groups / 2.0 * random_effect()};
         };
         for (size_t i = 0; i < size_.active; ++i) pairs_.push_back(random_pair());
-        if (!size_.failures) return;
-        for (int i = 0; i < 3; ++i) forbidden_.push_back(random_pair());
-        for (int i = 0; i < 2; ++i) inaccurate_.push_back(random_pair());
+        for (int i = 0; i < 3 && size_.failures; ++i) forbidden_.push_back(random_pair());
+        for (int i = 0; i < 2 && size_.failures; ++i) inaccurate_.push_back(random_pair());
+        while (failing_share() < size_.infeasible) forbidden_.push_back(random_pair());
+    }
+
+    // Of random points.
+    double failing_share() {
+        constexpr int points = 400;
+        int failing = 0;
+        for (int i = 0; i < points; ++i) {
+            std::vector<int> point;
+            for (size_t axis = 0; axis < size_.knobs; ++axis)
+                point.push_back(static_cast<int>(rng_.below(static_cast<uint64_t>(levels(axis)))));
+            failing += fate(point) == Fate::failed;
+        }
+        return static_cast<double>(failing) / points;
     }
 
     std::vector<int> levels_of(const Route& route) const {
