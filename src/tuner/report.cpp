@@ -257,6 +257,8 @@ std::string report_json(const Study& study) {
     if (report["result"].is_object()) report["found_as"] = found_as(study, report["result"]);
     report["model"] = study.header().model_hash;
     report["target"] = study.header().target;
+    report["threads"] = study.header().threads;
+    report["scenario"] = study.header().scenario;
     report["builders"] = study.header().builders;
     report["sessions"] = study.sessions();
     report["trials"] = study.trials().size();

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -54,10 +55,31 @@ protected:
 constexpr const char* gain = R"(, "effects": {"k.b=2": -0.10})";
 constexpr const char* no_gain = R"(, "effects": {"k.a=1": 0.05, "k.b=1": 0.06, "k.b=2": 0.08, "k.c=1": 0.07})";
 
-// 3: a gain read off the race. Whatever comes from selection says so.
-TEST_F(PitfallTest, SelectionEstimatesAreCalledBiased) {
+// 8: a build that is still running while engines are timed. One that ran out of time is dead before its trial ends.
+TEST_F(PitfallTest, ABuildThatTimedOutIsDead) {
+    write_file_atomically(folder_ + "/model.json",
+                          R"({"knobs":[{"name":"k","values":["0","1"]}],"faults":{"k=1":"hang"}})");
+    WorkerOptions worker;
+    worker.command = {FAKE_WORKER};
+    worker.scratch = folder_;
+    constexpr double patience_s = 20;
+    WorkerClient client(worker, patience_s);
+    OpenRequest request;
+    request.model = folder_ + "/model.json";
+    client.open(request, patience_s);
+    const pid_t pid = client.pid();
+    ASSERT_EQ(::kill(pid, 0), 0);
+    EXPECT_THROW(client.build("k=1", folder_ + "/e.hwe", "", 0.05), WorkerError);
+    EXPECT_NE(::kill(pid, 0), 0);
+    EXPECT_EQ(errno, ESRCH);
+}
+
+// 3 and 11: a gain read off the race; a guard that is not there. The report says so.
+TEST_F(PitfallTest, TheReportSaysWhatIsBiasedAndWhatIsMissing) {
     tune(options(script(gain)));
-    EXPECT_NE(report_markdown(study()).find("Selection estimates, biased"), std::string::npos);
+    const std::string text = report_markdown(study());
+    EXPECT_NE(text.find("Selection estimates, biased"), std::string::npos);
+    EXPECT_NE(text.find("guards that this machine lacks: "), std::string::npos);
     const auto report = nlohmann::json::parse(report_json(study()));
     ASSERT_FALSE(report.at("engines").empty());
     for (const auto& engine : report.at("engines"))
@@ -201,8 +223,10 @@ TEST_F(PitfallTest, AnotherRegimeIsAnotherStudy) {
     TuneOptions some = options(script(gain));
     some.model.threads = 1;
     tune(some);
-    EXPECT_EQ(study().header().threads, 1);
-    EXPECT_NE(report_json(study()).find("\"target\""), std::string::npos);
+    const auto report = nlohmann::json::parse(report_json(study()));
+    EXPECT_EQ(report.at("threads"), 1);
+    EXPECT_EQ(report.at("scenario"), "latency");
+    EXPECT_EQ(report.at("target"), "fake");
     const auto refusal = [&](const TuneOptions& other) -> std::string {
         try {
             tune(other);
