@@ -1,141 +1,113 @@
 #!/usr/bin/env python3
-"""Headway beside ONNX Runtime and OpenVINO on the benchmark models: one interleaved run, fresh processes.
+"""Headway beside ONNX Runtime and OpenVINO on the benchmark models: do they agree, and which is faster.
 
-A cell is a model, a profile and a thread count. In each of its visits every contender has one new process, started in
-random order; the processes take turns, ROUNDS blocks each, one at a time, with a pause before each block in which idle
-threads park. The value of a visit is the median of its paired log ratios; a cell's figure is the geometric mean over its
-visits with a t interval at 95 %.
+A cell is a model, a profile and a thread count. `headway check` judges every contender on the cell's data; those that
+can run and agree meet in one `headway bench`: fresh processes, interleaved blocks, the same code that tunes.
+Contenders: Headway's default engine, ONNX Runtime as it comes, OpenVINO in f32, OpenVINO as it comes (on many machines
+bf16) and, where there are any, tuned engines of --tuned. The first table is f32 against f32; the second the best of each
+within the tolerance.
 
-Results are written after each cell; a run with the same --json goes on where it stopped. The table is printed, and written
-as Markdown beside the JSON file.
+Results are written after each cell; a run with the same --json goes on where it stopped. The tables are printed, and
+written as Markdown beside the JSON file.
 
-usage: bench/peers.py [--models ID,..] [--profiles NAME,..] [--threads 1,2] [--peers ort,openvino] [--tuned DIR]
-                      [--budget-seconds-per-cell S] [--json FILE] [--headway PATH] [--route TEXT]
-needs: tools/bootstrap --peers, tools/models/fetch.py and make_inputs.py (build/models, build/data); run by .venv/bin/python
+usage: bench/peers.py [--models ID,..] [--profiles NAME,..] [--threads 1,2] [--tuned DIR] [--visits N] [--rounds N]
+                      [--json FILE] [--headway PATH] [--agreement-only]
+needs: tools/bootstrap --peers, tools/models/fetch.py and make_inputs.py (build/models, build/data)
 """
 import argparse
 import hashlib
-import importlib.metadata
 import json
 import math
 import pathlib
-import random
 import subprocess
 import sys
-import tempfile
 import time
 
-from contenders import PEERS, Fails, Headway, Peer
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LEAST_VISITS = 2    # an interval needs two
+# name -> how an operand of `headway bench` is written; all of them one model
+CONTENDERS = {"headway": "{}", "onnxruntime": "onnxruntime:{}", "openvino f32": "openvino:{}::format.precision=f32",
+              "openvino": "openvino:{}"}
+F32 = ("onnxruntime", "openvino f32")
 # Two-sided 95 % points of Student's t for 1.. degrees of freedom; the last one serves all beyond.
 T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131]
 
 
 # ---- one cell ---------------------------------------------------------------------------------------------------
-def median(values):
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+def ask(command):
+    """(JSON, reason): what a headway command prints, or why it could not."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode > 1 or not done.stdout:
+        lines = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+        return None, lines[-1].removeprefix("headway: ")
+    return json.loads(done.stdout), None
 
 
-def speedup(over, of, visits):
-    """[mean, low, high] of time of `over` divided by time of `of`."""
-    logs = [median([math.log(a / b) for a, b in zip(visit[over], visit[of])]) for visit in visits]
+def judge(args, operand, data, threads):
+    """How far the outputs of a contender are from the references, or why there are none."""
+    facts, reason = ask([args.headway, "check", operand, "--data", data, "--threads", threads, "--json"])
+    if facts is None:
+        return {"fails": reason}
+    worst = max(facts["outputs"], key=lambda output: output["rel_l2"])
+    return {"pass": facts["pass"], "rel_l2": worst["rel_l2"], "max_abs": max(o["max_abs"] for o in facts["outputs"]),
+            "output": worst["name"]}
+
+
+def measure(args, model, profile, threads):
+    begin = time.monotonic()
+    path = args.model_folder / f"{model}.onnx"
+    data = args.data_folder / model / profile / "tuning"
+    operands = {name: form.format(path) for name, form in CONTENDERS.items()}
+    tuned = tuned_engine(args, model, profile, threads)
+    cell = {"model": model, "profile": profile, "threads": threads}
+    if tuned:
+        operands["tuned"] = str(tuned)
+        cell["tuned_sha256"] = sha256(tuned)
+    cell["contenders"] = {name: judge(args, operand, data, threads) for name, operand in operands.items()}
+    racing = [name for name in operands if cell["contenders"][name].get("pass")]
+    if "headway" in racing and len(racing) > 1 and not args.agreement_only:
+        command = [args.headway, "bench", operands["headway"], "--data", data, "--threads", threads, "--visits", args.visits,
+                   "--rounds", args.rounds, "--json"]
+        for name in racing[1:]:
+            command += ["--against", operands[name]]
+        facts, reason = ask(command)
+        if facts is None:
+            sys.exit(f"peers: {model} {profile}: {reason}")
+        for name, engine in zip(racing, facts["engines"]):
+            cell["contenders"][name]["ms"] = engine["median_ms"]
+        cell["log_speedups"] = dict(zip(racing[1:], (c["log_speedups"] for c in facts["comparisons"])))  # of headway
+        cell["guards"] = facts["guards"]
+        cell["cpu"] = facts["machine"]["cpu"]
+    cell["seconds"] = round(time.monotonic() - begin, 1)
+    return cell
+
+
+def interval(logs):
+    """[mean, low, high] of a speed-up from its log values, one a visit."""
     mean = sum(logs) / len(logs)
     half = math.inf
     if len(logs) > 1:
-        deviation = math.sqrt(sum((v - mean) ** 2 for v in logs) / (len(logs) - 1))
+        deviation = math.sqrt(sum((value - mean) ** 2 for value in logs) / (len(logs) - 1))
         half = T95[min(len(logs) - 2, len(T95) - 1)] * deviation / math.sqrt(len(logs))
-    return [math.exp(mean), math.exp(mean - half), math.exp(mean + half) if half < math.inf else math.inf]
+    return [math.exp(mean), math.exp(mean - half), math.exp(mean + half) if half < 700 else math.inf]
 
 
-def visit(starters, args):
-    """Nanoseconds a call: {contender: [one per round]}."""
-    order = list(starters)
-    random.shuffle(order)
-    running = {}
-    try:
-        for name in order:
-            running[name] = starters[name]()
-        slowest = 0
-        for name in order:                          # warm up: at least 0.2 s and three calls
-            calls = spent = 0
-            while spent < 0.2e9 or calls < 3:
-                once = running[name].block(1)
-                calls, spent = calls + 1, spent + once
-            slowest = max(slowest, once)
-        iterations = max(1, int(args.block_ms * 1e6 / slowest))
-        times = {name: [] for name in starters}
-        for _ in range(args.rounds):
-            random.shuffle(order)
-            for name in order:
-                time.sleep(args.settle_ms / 1e3)    # idle threads of the other runtime spin on after its last call
-                running[name].block(1)              # the other contender owned the caches
-                times[name].append(running[name].block(iterations))
-        return times
-    finally:
-        for runtime in running.values():
-            runtime.close()
+def speedup(cell, ours, over):
+    """Of contender `ours` over contender `over`, or nothing when one of them was not timed."""
+    logs = {"headway": None, **cell.get("log_speedups", {})}
+    if ours not in logs or over not in logs or logs[over] is None:
+        return None
+    own = logs[ours] or [0.0] * len(logs[over])     # log time of ours over headway's, by visit
+    return interval([b - a for a, b in zip(own, logs[over])])
 
 
-def build_default(args, path, sample, threads, engine):
-    built = subprocess.run([args.headway, "build", str(path), "--data", str(sample), "--threads", str(threads), "-o",
-                            str(engine), "--route", args.route, "--json"], capture_output=True, text=True)
-    if built.returncode != 0:
-        raise Fails("headway", built.stderr.strip())
+def best_of(cell, names):
+    timed = [name for name in names if "ms" in cell["contenders"].get(name, {})]
+    return min(timed, key=lambda name: cell["contenders"][name]["ms"], default=None)
 
 
 def tuned_engine(args, model, profile, threads):
     path = args.tuned / f"{model}-{profile}-{threads}t.hwe" if args.tuned else None
     return path if path and path.exists() else None
-
-
-def run_visits(starters, args):
-    """The visits that fit the budget, and the reasons of contenders that dropped out."""
-    visits, failed, begin = [], {}, time.monotonic()
-    while len(visits) < args.visits and "headway" in starters:
-        spent = time.monotonic() - begin
-        if len(visits) >= LEAST_VISITS and spent + spent / len(visits) > args.budget_seconds_per_cell:
-            break
-        try:
-            visits.append(visit(starters, args))
-        except Fails as error:                      # it leaves the cell, and so do its earlier visits
-            failed[error.name] = error.reason
-            starters.pop(error.name)
-    return visits, failed
-
-
-def measure(args, model, profile, threads):
-    path = args.model_folder / f"{model}.onnx"
-    sample = args.data_folder / model / profile / "tuning" / "test_data_set_0"
-    begin = time.monotonic()
-    cell = {"model": model, "profile": profile, "threads": threads}
-    tuned = tuned_engine(args, model, profile, threads)
-    with tempfile.TemporaryDirectory() as scratch:
-        engines = {"headway": pathlib.Path(scratch) / "default.hwe"}
-        if tuned:
-            engines["tuned"] = tuned
-            cell["tuned_sha256"] = sha256(tuned)
-        starters = {name: lambda name=name: Headway(name, args.headway, path, sample, threads, engines[name])
-                    for name in engines}
-        for peer in args.peers:
-            starters[peer] = lambda peer=peer: Peer(peer, path, sample, threads)
-        try:
-            build_default(args, path, sample, threads, engines["headway"])
-            visits, failed = run_visits(starters, args)
-        except Fails as error:
-            visits, failed = [], {error.name: error.reason}
-    cell["contenders"] = {name: {"fails": reason} for name, reason in failed.items()}
-    for name in starters if visits else []:
-        cell["contenders"][name] = {"ms": median([median(v[name]) for v in visits]) / 1e6}
-    measured = [name for name in cell["contenders"] if "ms" in cell["contenders"][name]]
-    cell["speedups"] = {ours: {over: speedup(over, ours, visits) for over in measured
-                               if over != ours and not (ours == "headway" and over == "tuned")}
-                        for ours in ("headway", "tuned") if ours in measured}
-    cell["visits"], cell["seconds"] = visits, round(time.monotonic() - begin, 1)
-    return cell
 
 
 # ---- results on disk --------------------------------------------------------------------------------------------
@@ -158,19 +130,17 @@ def cpu_facts():
 
 def header_of(args):
     cpu, isa = cpu_facts()
-    return {"cpu": cpu, "isa": isa, "headway_sha256": sha256(args.headway), "route": args.route,
-            "peers": {peer: importlib.metadata.version(PEERS[peer]) for peer in args.peers},
-            "rounds": args.rounds, "block_ms": args.block_ms, "settle_ms": args.settle_ms}
+    return {"cpu": cpu, "isa": isa, "headway_sha256": sha256(args.headway), "visits": args.visits, "rounds": args.rounds}
 
 
 def load_results(args, header):
-    results = {**header, "cells": []}
-    if args.json and args.json.exists():
-        results = json.loads(args.json.read_text())
-        for field, value in header.items():
-            if results.get(field) != value:
-                sys.exit(f"peers: {args.json} has results of another run: {field} was {results.get(field)}, now {value}; "
-                         "give another --json")
+    if not (args.json and args.json.exists()):
+        return {**header, "cells": []}
+    results = json.loads(args.json.read_text())
+    for field, value in header.items():
+        if results.get(field) != value:
+            sys.exit(f"peers: {args.json} has results of another run: {field} was {results.get(field)}, now {value}; "
+                     "give another --json")
     return results
 
 
@@ -180,71 +150,105 @@ def save(path, results):
     part.replace(path)
 
 
-def finished(results, args, model, profile, threads):
-    tuned = tuned_engine(args, model, profile, threads)
+def finished(results, args, key):
+    tuned = tuned_engine(args, *key)
     wanted = sha256(tuned) if tuned else None
-    return any((cell["model"], cell["profile"], cell["threads"]) == (model, profile, threads) and
-               cell.get("tuned_sha256") == wanted for cell in results["cells"])
+    return any((cell["model"], cell["profile"], cell["threads"]) == key and cell.get("tuned_sha256") == wanted
+               for cell in results["cells"])
 
 
-# ---- the table --------------------------------------------------------------------------------------------------
-def figures(cell, names):
-    row = [cell["model"], cell["profile"], str(cell["threads"]), str(len(cell["visits"]))]
-    for name in names:
-        contender = cell["contenders"].get(name, {})
-        row.append(f"{contender['ms']:.3f}" if "ms" in contender else "fails" if "fails" in contender else "-")
-    return row
+# ---- the tables -------------------------------------------------------------------------------------------------
+def figure(known):
+    return "{:.2f}x [{:.2f}, {:.2f}]".format(*known) if known else "-"
 
 
-def columns_of(cells):
-    names = [name for name in ("headway", "tuned", *PEERS) if any(name in cell["contenders"] for cell in cells)]
-    pairs = [(ours, over) for ours in names[:2] if ours in ("headway", "tuned") for over in names
-             if over != ours and not (ours == "headway" and over == "tuned")]
-    return names, pairs
+def ms(cell, name):
+    contender = cell["contenders"].get(name, {})
+    return f"{contender['ms']:.3f}" if "ms" in contender else "fails" if "fails" in contender else "-"
 
 
-def table(cells):
-    """Rows of text, the first one the heads."""
-    names, pairs = columns_of(cells)
-    rows = [["model", "profile", "threads", "visits", *[f"{name} ms" for name in names],
-             *[f"{ours} over {over}" for ours, over in pairs]]]
+def key_columns(cell):
+    return [cell["model"], cell["profile"], str(cell["threads"])]
+
+
+def agreement_table(cells):
+    rows = [["model", "profile", "threads", *[f"{name} rel_l2" for name in (*CONTENDERS, "tuned")]]]
     for cell in cells:
-        row = figures(cell, names)
-        for ours, over in pairs:
-            known = cell["speedups"].get(ours, {}).get(over)
-            row.append("{:.2f}x [{:.2f}, {:.2f}]".format(*known) if known else
-                       "fails" if "fails" in cell["contenders"].get(over, {}) else "-")
+        row = key_columns(cell)
+        for name in (*CONTENDERS, "tuned"):
+            facts = cell["contenders"].get(name)
+            row.append("-" if facts is None else "fails" if "fails" in facts else
+                       f"{facts['rel_l2']:.1e}" + ("" if facts["pass"] else " OUTSIDE"))
         rows.append(row)
     return rows
 
 
-def summary(cells):
+def f32_table(cells):
+    rows = [["model", "profile", "threads", "headway ms", *[f"{name} ms" for name in F32], *[f"headway over {name}" for name in F32]]]
+    for cell in cells:
+        rows.append(key_columns(cell) + [ms(cell, name) for name in ("headway", *F32)] +
+                    [figure(speedup(cell, "headway", name)) for name in F32])
+    return rows
+
+
+def best_table(cells):
+    rows = [["model", "profile", "threads", "best of headway", "best of openvino", "over onnxruntime", "over openvino"]]
+    for cell in cells:
+        ours, theirs = best_of(cell, ("headway", "tuned")), best_of(cell, ("openvino", "openvino f32"))
+        rows.append(key_columns(cell) + [ours or "-", theirs or "-", figure(speedup(cell, ours, "onnxruntime")),
+                                         figure(speedup(cell, ours, theirs))])
+    return rows
+
+
+def geometric_means(cells):
     lines = []
-    for ours, over in columns_of(cells)[1]:
+    for over in F32:
         for threads in sorted({cell["threads"] for cell in cells}):
-            known = [cell["speedups"][ours][over] for cell in cells
-                     if cell["threads"] == threads and over in cell["speedups"].get(ours, {})]
+            known = [k for k in (speedup(cell, "headway", over) for cell in cells if cell["threads"] == threads) if k]
             if known:
                 mean = math.exp(sum(math.log(k[0]) for k in known) / len(known))
-                lines.append(f"{ours} over {over}, {threads} threads: geometric mean {mean:.2f}x of {len(known)} cells; "
+                lines.append(f"headway over {over}, {threads} threads: geometric mean {mean:.2f}x of {len(known)} cells; "
                              f"interval above 1 in {sum(k[1] > 1 for k in known)}, below 1 in {sum(k[2] < 1 for k in known)}")
     return lines
 
 
-def print_table(results, markdown):
-    rows = table(results["cells"])
-    heading = (f"CPU: {results['cpu']}; {results['isa']}. Peers: " +
-               ", ".join(f"{PEERS[peer]} {version}" for peer, version in results["peers"].items()) +
-               ". Speed-up = time of the other over time of ours, geometric mean [95 % interval].")
+def failures(cells):
+    reasons = {}
+    for cell in cells:
+        for name, facts in cell["contenders"].items():
+            if "fails" in facts:
+                reasons.setdefault((name, cell["model"]), facts["fails"])
+    return [f"{name} fails on {model}: {reason[:300]}" for (name, model), reason in reasons.items()]
+
+
+def plain(rows):
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def markdown(rows):
+    head, *body = ["| " + " | ".join(row) + " |" for row in rows]
+    return [head, "|" + "---|" * len(rows[0]), *body]
+
+
+def write_tables(results, path):
+    cells = results["cells"]
+    timed = [cell for cell in cells if "log_speedups" in cell]
+    parts = [("Agreement with the references", agreement_table(cells))]
+    if timed:
+        parts += [("f32 against f32", f32_table(timed)), ("Best within the tolerance", best_table(timed))]
+    heading = (f"CPU: {results['cpu']}; {results['isa']}. Speed-up = time of the other over time of ours, geometric mean of "
+               f"{results['visits']} visits [95 % interval].")
+    notes = geometric_means(timed) + failures(cells)
     print(heading)
-    for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
-    print("\n".join(summary(results["cells"])))
-    if markdown:
-        head, *body = ["| " + " | ".join(row) + " |" for row in rows]
-        lines = [heading, "", head, "|" + "---|" * len(rows[0]), *body, "", *["- " + line for line in summary(results["cells"])]]
-        markdown.write_text("\n".join(lines) + "\n")
+    for title, rows in parts:
+        print(f"\n{title}", *plain(rows), sep="\n")
+    print("", *notes, sep="\n")
+    if path:
+        lines = ["# Headway, ONNX Runtime and OpenVINO", "", heading, ""]
+        for title, rows in parts:
+            lines += [f"## {title}", "", *markdown(rows), ""]
+        path.write_text("\n".join(lines + [f"- {note}" for note in notes]) + "\n")
 
 
 def parse_arguments():
@@ -252,23 +256,15 @@ def parse_arguments():
     parser.add_argument("--models", help="default: all of tools/models/models.json")
     parser.add_argument("--profiles", help="default: all")
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
-    parser.add_argument("--peers", default="ort,openvino", type=lambda text: text.split(","))
     parser.add_argument("--tuned", type=pathlib.Path, help="folder of MODEL-PROFILE-THREADSt.hwe, a further contender where there is one")
-    parser.add_argument("--budget-seconds-per-cell", type=float, default=90)
-    parser.add_argument("--visits", type=int, default=16, help="most visits of a cell")
+    parser.add_argument("--visits", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--block-ms", type=float, default=60)
-    parser.add_argument("--settle-ms", type=float, default=250, help="pause before each block, for spinning threads to park")
+    parser.add_argument("--agreement-only", action="store_true", help="judge, time nothing")
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
-    parser.add_argument("--route", default="", help="of Headway's engine; default: the default route")
     parser.add_argument("--model-folder", type=pathlib.Path, default=ROOT / "build/models")
     parser.add_argument("--data-folder", type=pathlib.Path, default=ROOT / "build/data")
     parser.add_argument("--json", type=pathlib.Path, help="results; finished cells in it are not measured again")
-    args = parser.parse_args()
-    for peer in args.peers:
-        if peer not in PEERS:
-            parser.error(f"no peer {peer}; there are {', '.join(PEERS)}")
-    return args
+    return parser.parse_args()
 
 
 def main():
@@ -282,7 +278,7 @@ def main():
         sys.exit("peers: no model has such a profile")
     results = load_results(args, header_of(args))
     for number, key in enumerate(cells, 1):
-        if finished(results, args, *key):
+        if finished(results, args, key):
             continue
         print(f"[{number}/{len(cells)}] {key[0]} {key[1]}, {key[2]} threads", file=sys.stderr, flush=True)
         cell = measure(args, *key)
@@ -290,7 +286,7 @@ def main():
         results["cells"].sort(key=lambda cell: (order.index((cell["model"], cell["profile"])), cell["threads"]))
         if args.json:
             save(args.json, results)
-    print_table(results, args.json.with_suffix(".md") if args.json else None)
+    write_tables(results, args.json.with_suffix(".md") if args.json else None)
     return 0
 
 

@@ -42,7 +42,8 @@ std::string bench_json(const BenchResult& result) {
                                {"high", finite(comparison.result.speedup.high)},
                                {"verdict", to_string(comparison.result.finding)},
                                {"resolution", finite(comparison.result.resolution)},
-                               {"why", to_string(comparison.result.why)}});
+                               {"why", to_string(comparison.result.why)},
+                               {"log_speedups", comparison.log_speedups}});
     const Json json{{"scenario", result.scenario},
                     {"engines", engines},
                     {"comparisons", comparisons},

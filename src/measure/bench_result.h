@@ -21,6 +21,7 @@ struct BenchEngine {
 struct BenchComparison {
     std::string engine, against;
     Comparison result;  // speed-up: time of `against` over time of `engine`
+    std::vector<double> log_speedups;  // a value per visit
 };
 
 // What the guards did in a bench.
@@ -43,8 +44,8 @@ struct BenchResult {
 BenchEngine summarise_times(std::string engine, std::span<const double> call_ms, const Scenario& scenario);
 
 // {"scenario","engines":[{"engine","median_ms","p5_ms","p95_ms","samples_per_s"}],"comparisons":[{"engine","against","speedup","low","high",
-// "verdict","resolution","why"}],
-// "guards":{"rounds","dropped","fired":{NAME: rounds},"most_steal","missing"},"machine":{...}}
+// "verdict","resolution","why",
+// "log_speedups":[one a visit]}],"guards":{"rounds","dropped","fired":{NAME: rounds},"most_steal","missing"},"machine":{...}}
 std::string bench_json(const BenchResult& result);
 
 }  // namespace headway

@@ -85,7 +85,7 @@ BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions&
     const bool unstable = too_many_dropped(result.guards.dropped, result.guards.rounds);
     for (size_t k = 1; k < operands.size(); ++k)
         result.comparisons.push_back(
-            {operands[0].name, operands[k].name, compare(values[k], options.margin, unstable)});
+            {operands[0].name, operands[k].name, compare(values[k], options.margin, unstable), values[k]});
     result.machine_json = machine_json(read_machine_facts());
     return result;
 }
