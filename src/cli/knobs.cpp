@@ -1,5 +1,6 @@
 // headway knobs: what can be chosen, from the declarations alone.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <map>
@@ -10,13 +11,14 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "knobs/knob.h"
+#include "workers/described_knobs.h"
 
 namespace headway {
 namespace {
 
 struct Options {
-    std::string name;
+    std::string name, builder = "native", model;
+    BuildOptions build;
     bool json = false;
 };
 
@@ -59,8 +61,23 @@ std::vector<const KnobBase*> select(const Registry<KnobBase>& registry, const st
                     (nearest.empty() ? "; see headway knobs" : "; did you mean '" + nearest + "'?"));
 }
 
+// As the builder describes them. Some offer more once they know the model: its variants, its shapes.
+DescribedKnobs knobs_of(const Options& options) {
+    const Registry<BuilderKind> kinds = declared<BuilderKind>();
+    const BuilderKind* kind = kinds.find(options.builder);
+    if (kind == nullptr)
+        throw UserError("no builder '" + escaped(options.builder) + "'; there are: " + join(kinds.names(), ", "));
+    const std::unique_ptr<Builder> builder = kind->make();
+    if (!options.model.empty())
+        builder->open(open_request(std::filesystem::absolute(options.model).string(), options.build, ""));
+    const std::vector<KnobDescription> knobs = builder->describe().knobs;
+    if (knobs.empty()) throw UserError("the knobs of " + options.builder + " depend on the model: give --model MODEL");
+    return DescribedKnobs(knobs);
+}
+
 int list_knobs(const Options& options) {
-    const Registry<KnobBase> registry = declared<KnobBase>();
+    const DescribedKnobs described = knobs_of(options);
+    const Registry<KnobBase>& registry = described.registry();
     const std::vector<const KnobBase*> knobs = select(registry, options.name);
     if (options.json) {
         nlohmann::ordered_json array = nlohmann::ordered_json::array();
@@ -74,12 +91,16 @@ int list_knobs(const Options& options) {
     return exit_yes;
 }
 
-const Command knobs{"knobs", "List the knobs that routes are made of", [](CLI::App& app) -> Command::Action {
-                        auto options = std::make_shared<Options>();
-                        app.add_option("name", options->name, "A knob, or a glob over knob names")->type_name("NAME");
-                        add_json_option(app, options->json);
-                        return [options] { return list_knobs(*options); };
-                    }};
+const Command knobs{
+    "knobs", "List the knobs that routes are made of", [](CLI::App& app) -> Command::Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("name", options->name, "A knob, or a glob over knob names")->type_name("NAME");
+        app.add_option("--builder", options->builder, "Whose knobs")->capture_default_str();
+        app.add_option("--model", options->model, "A model: some builders offer more for it")->type_name("MODEL");
+        add_build_options(app, options->build);
+        add_json_option(app, options->json);
+        return [options] { return list_knobs(*options); };
+    }};
 
 }  // namespace
 }  // namespace headway
