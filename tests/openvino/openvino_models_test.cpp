@@ -60,6 +60,15 @@ TEST_F(OpenvinoModelsTest, OpenShapesCanStayOpen) {
     EXPECT_LE(compare_tensors(got[0], read(sample_, 0), 0, 0).rel_l2, most_rel_l2);
 }
 
+TEST_F(OpenvinoModelsTest, DynamicQuantisationIsSeenWhereWeightsAreCompressed) {
+    if (!open("minilm-l6-w8", "b1_s16")) GTEST_SKIP() << no_models;
+    const BuiltEngine quantised = build("format.precision=f32");
+    const BuiltEngine exact = build("format.precision=f32,format.dynamic_quantization_group=0");
+    EXPECT_NE(quantised.fingerprint, exact.fingerprint);
+    EXPECT_EQ(build("format.execution_mode=ACCURACY").fingerprint, exact.fingerprint);
+    EXPECT_LE(compare_tensors(outputs_for(sample_)[0], read(sample_, 0), 0, 0).rel_l2, most_rel_l2);
+}
+
 TEST_F(OpenvinoModelsTest, WhatOpenvinoCannotReadIsUnsupportedWithItsReason) {
     try {
         if (!open("silero-vad", "b1_16k")) GTEST_SKIP() << no_models;

@@ -37,6 +37,20 @@ constexpr const char* mixed_types = R"(graph {
   output %c
 })";
 
+constexpr const char* quantised = R"(graph {
+  input %x: f32[1,64]
+  const %scale: f32[] = {0.02}
+  const %zero: u8[] = {128}
+  const %w: i8[64,64] = random(1)
+  const %w_scale: f32[] = {0.01}
+  const %w_zero: i8[] = {0}
+  %q: u8[1,64] = QuantizeLinear(%x, %scale, %zero) @"q"
+  %d: f32[1,64] = DequantizeLinear(%q, %scale, %zero) @"d"
+  %v: f32[64,64] = DequantizeLinear(%w, %w_scale, %w_zero) @"v"
+  %y: f32[1,64] = MatMul(%d, %v) @"y"
+  output %y
+})";
+
 class OpenvinoTest : public testing::OpenvinoBuilderTest {
 protected:
     OpenedModel open(const Graph& graph, int threads = 2) {
@@ -163,6 +177,11 @@ TEST_F(OpenvinoTest, SettingsWithoutEffectShareTheDefaultsFingerprint) {
 TEST_F(OpenvinoTest, FusionShowsInTheFingerprint) {
     open(testing::witness_graph("pointwise_chain"));
     EXPECT_NE(build("fusion.snippets=DISABLE").fingerprint, build("").fingerprint);
+}
+
+TEST_F(OpenvinoTest, IntegerExecutionShowsInTheFingerprint) {
+    open(parse_graph(quantised));
+    EXPECT_NE(build("rewrite.low_precision=NO").fingerprint, build("").fingerprint);
 }
 
 TEST_F(OpenvinoTest, ConstantsAreInTheFingerprintAndNotInTheTimingKey) {
