@@ -43,6 +43,7 @@ Api::Api() {
     if (table == nullptr) throw UserError(library.path() + " is ONNX Runtime " + version + "; at least 1.16 is needed");
     take(table, 2, error_message_);
     take(table, 3, create_env_);
+    take(table, 6, disable_telemetry_);
     take(table, 7, create_session_);
     take(table, 10, create_options_);
     take(table, 11, set_optimized_model_path);
@@ -90,6 +91,7 @@ Api::Api() {
 
     constexpr int arena_allocator = 1, default_memory = 0;  // OrtArenaAllocator, OrtMemTypeDefault
     check(create_env_(errors_only, "headway", &env_));
+    check(disable_telemetry_(env_));  // nothing may talk to the network while we measure
     check(create_cpu_memory_info_(arena_allocator, default_memory, &cpu_));
     check(default_allocator_(&allocator_));
 }

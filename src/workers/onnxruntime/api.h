@@ -90,6 +90,7 @@ public:
 
 private:
     Status* (*create_env_)(int, const char*, Env**);
+    Status* (*disable_telemetry_)(const Env*);
     Status* (*create_session_)(const Env*, const char*, const SessionOptions*, Session**);
     Status* (*create_options_)(SessionOptions**);
     Status* (*create_tensor_)(const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**);
