@@ -100,6 +100,8 @@ void write_verdict(std::string& out, const Study& study, const Json& result) {
     const double resolution = facts.at("resolution").get<double>();
     if (resolution > 0)
         out += fmt::format("- resolution: gains under {:.2f} % could not have been shown\n", 100 * resolution);
+    else
+        out += "- resolution: none, no engine was tested to the end of a look\n";
     if (facts.contains("margin"))
         out +=
             fmt::format("- smallest gain worth a claim on this machine: {:.2f} % (spread of equal engines {:.2f} %)\n",

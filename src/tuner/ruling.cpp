@@ -85,10 +85,10 @@ Ruling Decider::decide() {
     Ruling ruling = confirm(choose(race(contenders())));
     if (ruling.finding != Finding::no_gain) return ruling;
     if (ruling.detail.empty() && ties(session_.study)) ruling.why = Why::clock;
-    // Without a test, what a whole one would have shown with the spread of the control.
+    // Nobody was worth a test: what a whole one would have shown with the spread of the control.
     const ConfirmRules rules;
     const Look& last = rules.looks.back();
-    if (ruling.resolution == 0)
+    if (ruling.why == Why::no_contender)
         ruling.resolution =
             resolution(arena_.control().spread, last.visits, alpha * rules.weights.front() * last.share);
     return ruling;

@@ -253,6 +253,12 @@ TEST_F(PitfallTest, NoGainComesWithAResolution) {
         const auto line = nlohmann::json::parse(report_json(study()));
         EXPECT_GT(line.at("result").at("evidence").at("resolution").get<double>(), 0);
     }
+    fs::remove_all(folder_ + "/study");
+    TuneOptions stopped = options(script(gain));
+    std::atomic<bool> stop = true;
+    stopped.stop = &stop;
+    EXPECT_EQ(tune(stopped).finding, Finding::no_gain);
+    EXPECT_NE(report_markdown(study()).find("resolution: none, no engine was tested"), std::string::npos);
 }
 
 // 29: ties broken by noise. Two values gain the same: whichever wins, the other one is among the finalists.
