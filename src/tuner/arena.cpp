@@ -40,7 +40,21 @@ int64_t available_memory() {
     return int64_t{1} << 30;
 }
 
+// Of a session. The default engine passed the gate, so that a failure is most likely someone else's doing: once more.
+constexpr int most_reference_failures = 3;
+
 }  // namespace
+
+template <class Measure>
+auto Arena::patiently(Measure measure) {
+    for (;;) {
+        try {
+            return measure();
+        } catch (const VisitorFailed& error) {
+            if (error.failure() == Failure::interrupted || ++reference_failures_ > most_reference_failures) throw;
+        }
+    }
+}
 
 Arena::Arena(Session& session, std::string reference) : session_(session), reference_(std::move(reference)) {
     if (session.options.profile) confirm_rounds_ = session.options.profile->best_rounds();
@@ -71,8 +85,10 @@ double Arena::expected_seconds(size_t candidates, Purpose purpose) const {
 void Arena::run_control() {
     session_.progress.phase("measuring the default engine against its copy");
     write_file_atomically(visitor(clone_name).path, read_file(visitor(reference_).path));
-    warmup_ = session_.visits.measure_warmup(visitor(reference_), session_.options.scenario,
-                                             session_.budget.seconds() * warmup_share);
+    warmup_ = patiently([&] {
+        return session_.visits.measure_warmup(visitor(reference_), session_.options.scenario,
+                                              session_.budget.seconds() * warmup_share);
+    });
     std::vector<ControlVisit> visits = control_visits();
     // One control in a hundred fails by chance: a second one, judged by itself, tells chance from an unfit machine.
     if (!control_.fit && session_.budget.spent() < most_control_share * session_.budget.seconds()) {
@@ -95,8 +111,9 @@ std::vector<ControlVisit> Arena::control_visits() {
     while (static_cast<int>(values.size()) < most_control_visits) {
         const bool enough = static_cast<int>(values.size()) >= least_control_visits;
         if (enough && session_.budget.spent() - begin > session_.budget.seconds() * control_share) break;
-        const VisitRecord record =
-            session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
+        const VisitRecord record = patiently([&] {
+            return session_.visits.run({visitor(reference_), visitor(clone_name)}, plan(Purpose::control));
+        });
         session_.study.record_visit(record);
         values.push_back(record.values.front());
         visits.push_back({record.rounds, record.orders});
@@ -135,8 +152,11 @@ std::vector<std::string> Arena::visit(const std::vector<std::string>& engines, P
             break;
         } catch (const VisitorFailed& error) {
             if (error.failure() == Failure::interrupted) throw WorkerError(error.failure(), error.what());
-            if (error.index() == 0)
-                throw UserError(std::string("the default engine failed while it was measured: ") + error.what());
+            if (error.index() == 0) {
+                if (++reference_failures_ > most_reference_failures)
+                    throw UserError(std::string("the default engine failed while it was measured: ") + error.what());
+                continue;
+            }
             const std::string out = racing[error.index() - 1];
             session_.study.record_gate(out, outcome_of(error.failure()), 0,
                                        std::string("while measured: ") + error.what(), "{}");

@@ -32,6 +32,9 @@ public:
 
 private:
     VisitPlan plan(Purpose purpose) const;
+    // Measures the reference alone or its copy; again when their worker failed, a few times in all.
+    template <class Measure>
+    auto patiently(Measure measure);
     std::vector<ControlVisit> control_visits();
     void learn(const std::vector<ControlVisit>& visits);
     Visitor visitor(const std::string& fingerprint) const;
@@ -39,6 +42,7 @@ private:
     Session& session_;
     std::string reference_;
     Control control_;
+    int reference_failures_ = 0;
     int64_t warmup_ = 3;        // iterations until the reference's times settle
     int64_t short_warmup_ = 3;  // of selection visits
     double iteration_ns_ = 0;   // of the reference, in the control

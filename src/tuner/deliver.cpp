@@ -93,7 +93,8 @@ void write_output(Session& session, const EngineRecord& engine, const std::strin
         Workshop& workshop = *session.arm(engine.builder).workshop;
         workshop.set_stop(nullptr);
         try {
-            workshop.builder_worker(certify_deadline_s).certify(part, certificate, certify_deadline_s);
+            asked_twice(
+                [&] { workshop.builder_worker(certify_deadline_s).certify(part, certificate, certify_deadline_s); });
         } catch (const WorkerError& error) {
             if (error.failure() != Failure::unsupported)
                 throw UserError(std::string("cannot certify the engine: ") + error.what());
@@ -108,9 +109,10 @@ void write_output(Session& session, const EngineRecord& engine, const std::strin
 // For programs that use the other runtime and never heard of Headway.
 void write_snippets(Session& session, const EngineRecord& engine, TuneResult& result) {
     try {
-        result.snippets = session.arm(engine.builder)
-                              .workshop->builder_worker(certify_deadline_s)
-                              .snippets(session.options.output, certify_deadline_s);
+        Workshop& workshop = *session.arm(engine.builder).workshop;
+        result.snippets = asked_twice([&] {
+            return workshop.builder_worker(certify_deadline_s).snippets(session.options.output, certify_deadline_s);
+        });
     } catch (const WorkerError& error) {
         session.study.record_note(std::string("no snippets: ") + error.what());
     }

@@ -296,7 +296,7 @@ bool Decider::passes_heldout(Ruling& ruling, const std::string& fingerprint) {
     try {
         const std::vector<JudgedSample> samples = session_.open_heldout();
         const std::string out = session_.scratch() + "/heldout-outputs";
-        produce_outputs(workshop, session_.study.engine_path(fingerprint), samples, out, 60);
+        asked_twice([&] { produce_outputs(workshop, session_.study.engine_path(fingerprint), samples, out, 60); });
         judgement = judge_outputs(samples, out, session_.options.gate);
     } catch (const WorkerError& error) {
         judgement.reason = error.what();

@@ -120,9 +120,11 @@ void Session::open_builders() {
         Arm arm;
         arm.workshop = std::make_unique<Workshop>(builder, worker, request);
         try {
-            WorkerClient& client = arm.workshop->builder_worker(deadline(open_deadline_s));
-            arm.version = client.version();
-            arm.described = client.describe(deadline(open_deadline_s)).knobs;
+            arm.described = asked_twice([&] {
+                WorkerClient& client = arm.workshop->builder_worker(deadline(open_deadline_s));
+                arm.version = client.version();
+                return client.describe(deadline(open_deadline_s)).knobs;
+            });
             arm.knobs = DescribedKnobs(arm.described);
         } catch (const WorkerError& error) {
             if (arms.empty()) throw UserError(options.model.model + ": " + error.what());
@@ -196,7 +198,8 @@ std::string Session::reference_for(const StudySample& sample, double deadline_s)
         fs::remove_all(fresh);
         fs::create_directories(fresh);
         try {
-            arms[i].workshop->builder_worker(deadline_s).reference(sample.folder, fresh, deadline_s);
+            asked_twice(
+                [&] { arms[i].workshop->builder_worker(deadline_s).reference(sample.folder, fresh, deadline_s); });
             break;
         } catch (const WorkerError& error) {
             if (error.failure() != Failure::unsupported || i + 1 == arms.size()) throw;

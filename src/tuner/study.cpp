@@ -313,12 +313,16 @@ void Study::apply_gate(const Json& event) {
     engine.passed = outcome == Outcome::built;
     engine.accuracy_margin = event.at("margin").get<double>();
     engine.gate_json = event.at("gate").dump();
-    if (engine.passed) return;
-    for (Trial& trial : trials_)
-        if (trial.fingerprint == engine.fingerprint) {
+    for (Trial& trial : trials_) {
+        if (trial.fingerprint != engine.fingerprint) continue;
+        if (!engine.passed) {
             trial.outcome = outcome;
             trial.reason = event.at("reason").get<std::string>();
+        } else if (trial.id == engine.trial) {
+            trial.outcome = Outcome::built;  // gated again after its worker had died
+            trial.reason.clear();
         }
+    }
 }
 
 void Study::apply_visit(const Json& event) {

@@ -23,10 +23,12 @@ double seconds_since(int64_t begin_ns) { return 1e-9 * static_cast<double>(clock
 
 }  // namespace
 
+// The last one: a default route whose worker died is tried again.
 const Trial* Trials::find(const std::string& builder, const std::string& route) const {
-    for (const Trial& trial : session_.study.trials())
-        if (trial.builder == builder && trial.route == route) return &trial;
-    return nullptr;
+    const std::vector<Trial>& trials = session_.study.trials();
+    const auto at = std::find_if(trials.rbegin(), trials.rend(),
+                                 [&](const Trial& trial) { return trial.builder == builder && trial.route == route; });
+    return at == trials.rend() ? nullptr : &*at;
 }
 
 double Trials::build_deadline() const {

@@ -20,7 +20,10 @@ std::string build_defaults(Session& session, Trials& trials) {
     for (const Arm& arm : session.arms) {
         const std::string& builder = arm.workshop->builder();
         const Trial* known = trials.find(builder, "");
-        const Trial trial = known != nullptr ? *known : trials.run(builder, "");
+        Trial trial = known != nullptr ? *known : trials.run(builder, "");
+        // Without its default a builder has nothing to compare with; what killed its worker may be gone.
+        if (trial.outcome == Outcome::crashed || trial.outcome == Outcome::out_of_memory)
+            trial = trials.run(builder, "");
         const bool is_cheap = trials.longest_build_s() < session.budget.seconds() * repeat_share;
         if (!trial.fingerprint.empty() && is_cheap) trials.check_repeats(builder, trial.fingerprint);
         if (reference.empty() && trial.fingerprint.empty())

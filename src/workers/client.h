@@ -26,6 +26,21 @@ private:
     Failure failure_;
 };
 
+// The worker's process ended by itself or by someone's hand. Which of them, nobody can tell.
+constexpr bool died(Failure failure) { return failure == Failure::crashed || failure == Failure::out_of_memory; }
+
+// For requests that must not fail for a stranger's sake (the system's out-of-memory killer takes whom it likes): made
+// once more, with a new worker, when the worker died. What dies twice is to blame itself.
+template <class Request>
+auto asked_twice(Request request) {
+    try {
+        return request();
+    } catch (const WorkerError& error) {
+        if (!died(error.failure())) throw;
+    }
+    return request();
+}
+
 struct WorkerOptions {
     std::vector<std::string> command;  // as {"/proc/self/exe", "worker", "--builder", "native"}
     std::string scratch;               // an existing folder for long messages

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "tune_fixture.h"
+#include "tuner/replay.h"
 #include "tuner/report.h"
 
 namespace headway {
@@ -88,6 +89,23 @@ TEST_F(BuildersTest, ABuilderThatCannotOpenTheModelIsLeftOut) {
     TuneOptions first = two_builders(script(R"(, "faults": {"builder=native": "crash_open"})"));
     first.study = folder_ + "/study2";
     EXPECT_THROW(tune(first), UserError) << "without the reference's builder there is nothing to compare with";
+}
+
+// The system's out-of-memory killer takes whom it likes, the reference's worker too, in any phase.
+TEST_F(BuildersTest, AWorkerOfTheReferenceThatDiesOnceCostsNothing) {
+    for (const char* fault :
+         {"crash_open", "crash_reference", "crash_build", "crash_load", "crash_check", "crash_run", "crash_certify"}) {
+        TuneOptions both = two_builders(script(std::string(R"(, "effects": {"builder=native,k.a=1": -0.10},
+            "inert": ["k.b", "k.c"], "faults": {"builder=native": ")") +
+                                               fault + "_once\"}"));
+        both.study = folder_ + "/" + fault;
+        const TuneResult result = tune(both);
+        EXPECT_EQ(result.finding, Finding::faster) << fault << ": " << result.why;
+        EXPECT_EQ(result.route, "k.a=1") << fault;
+        EXPECT_TRUE(replay(Study::read(both.study)).contradictions.empty()) << fault;
+        EXPECT_TRUE(fs::exists(folder_ + "/model.json." + fault)) << fault << " did not strike";
+        fs::remove(folder_ + "/model.json." + fault);
+    }
 }
 
 }  // namespace

@@ -63,6 +63,10 @@ void change_last_float(const std::string& path, const std::string& how, int64_t 
 
 }  // namespace
 
+bool FakeBuilder::strikes(const std::set<std::string>& planted, const std::string& fault) const {
+    return planted.contains(fault) || (planted.contains(fault + "_once") && count_up(model_ + "." + fault) == 0);
+}
+
 OpenedModel FakeBuilder::open(const OpenRequest& request) {
     model_ = request.model;
     const std::string text = read_file(model_);
@@ -84,7 +88,7 @@ OpenedModel FakeBuilder::open(const OpenRequest& request) {
         hidden_.emplace_back(settings_of(when), knobs.get<std::set<std::string>>());
     for (const auto& [when, fault] : faults.items()) faults_.emplace_back(settings_of(when), fault.get<std::string>());
     const Settings alone{{"builder", name_}};
-    if (this->faults(alone).contains("crash_open")) std::abort();
+    if (strikes(this->faults(alone), "crash_open")) std::abort();
     const std::vector<int64_t> dims{script.value("elements", int64_t{4})};
     return {model_hash_, "fake", {{"x", "f32", dims}}, {{"y", "f32", dims}}};
 }
@@ -136,6 +140,7 @@ std::string FakeBuilder::fingerprint(const Settings& settings) const {
 BuiltEngine FakeBuilder::build(const std::string& route, const std::string& engine, const std::string& ledger) {
     const Settings settings = parse(route);
     const std::set<std::string> planted = faults(settings);
+    if (strikes(planted, "crash_build")) std::abort();
     for (const std::string& fault : planted) fail_build(fault);
     double log_time = 0;
     for (const Effect& effect : effects_)
@@ -157,7 +162,7 @@ void FakeBuilder::load(const std::string& engine, int) {
     if (loaded_.contains(engine)) return;
     const auto text = nlohmann::json::parse(read_file(engine));
     Loaded loaded{text.at("faults").get<std::set<std::string>>(), text.at("ns").get<double>(), 0, 0, 0, ""};
-    if (loaded.faults.contains("crash_load")) std::abort();
+    if (strikes(loaded.faults, "crash_load")) std::abort();
     const char* padding = std::getenv("HEADWAY_PADDING");
     loaded.seed =
         Hasher().add(text.at("fingerprint").get<std::string>()).add(padding ? std::strlen(padding) : 0).finish().low;
@@ -172,7 +177,7 @@ void FakeBuilder::run(const std::string& engine, int64_t iterations, int stream)
     constexpr int64_t cold_iterations = 200;
     constexpr int64_t iterations_before_crash = 85;  // in the second round of the first visit
     Loaded& loaded = loaded_.at(engine);
-    if (loaded.faults.contains("crash_run")) std::abort();
+    if (strikes(loaded.faults, "crash_run")) std::abort();
     if (loaded.faults.contains("crash_later") && loaded.iterations > iterations_before_crash) std::abort();
     if (loaded.faults.contains("hang_run"))
         for (;;) ::pause();
@@ -191,6 +196,7 @@ void FakeBuilder::check(const std::string& engine, const std::string& data, cons
     std::filesystem::create_directories(out);
     const std::string output = out + "/output_0.pb";
     if (loaded.first_input.empty()) loaded.first_input = read_file(data + "/input_0.pb");
+    if (strikes(loaded.faults, "crash_check")) std::abort();
     const bool cached = loaded.faults.contains("cached");
     write_file_atomically(output, cached ? loaded.first_input : read_file(data + "/input_0.pb"));
     for (const char* fault : {"wrong", "nan"})
@@ -205,6 +211,7 @@ std::vector<StepTime> FakeBuilder::profile(const std::string& engine, int64_t) {
 }
 
 void FakeBuilder::reference(const std::string& data, const std::string& out) {
+    if (strikes(faults({{"builder", name_}}), "crash_reference")) std::abort();
     std::filesystem::create_directories(out);
     write_file_atomically(out + "/output_0.pb", read_file(data + "/input_0.pb"));
 }
@@ -217,6 +224,7 @@ std::vector<Snippet> FakeBuilder::snippets(const std::string& engine) {
 
 void FakeBuilder::certify(const std::string& engine, const std::string& json) {
     auto text = nlohmann::json::parse(read_file(engine));
+    if (strikes(text.at("faults").get<std::set<std::string>>(), "crash_certify")) std::abort();
     text["certificate"] = nlohmann::json::parse(json);
     write_file_atomically(engine, text.dump());
 }

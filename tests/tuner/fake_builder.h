@@ -10,7 +10,8 @@
 //      "clock_step_ns": 1000000,                              the clock moves in such steps
 //      "faults": {"k.b=2": "crash"}}
 // Effects and faults may also depend on the builder's name, as "builder=other": several fakes can meet in a study.
-// Fault of opening: crash_open. Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of
+// With _once behind it one of crash_open, crash_reference, crash_build, crash_load, crash_check, crash_run and
+// crash_certify strikes one process only. Fault of opening: crash_open. Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of
 // an engine: crash_load, crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in
 // their path), cold_fast (half the time in the first iterations after loading, planted to fool a measurement of an
 // engine alone), crash_later (after some hundred iterations), cached (the outputs of the first sample for every
@@ -62,6 +63,8 @@ private:
     using Settings = std::map<std::string, std::string>;
 
     Settings parse(const std::string& route) const;
+    // A fault that is planted, or that is planted as FAULT_once and has not struck any process yet.
+    bool strikes(const std::set<std::string>& planted, const std::string& fault) const;
     std::set<std::string> faults(const Settings& settings) const;
     void fail_build(const std::string& fault);
     std::string fingerprint(const Settings& settings) const;
