@@ -204,8 +204,6 @@ std::vector<std::string> thread_counts(int ceiling) {
     std::vector<std::string> counts;
     for (int count = ceiling; count > all_up_to; count = (count + 1) / 2) counts.push_back(std::to_string(count));
     for (int count = std::min(ceiling, all_up_to); count >= 1; --count) counts.push_back(std::to_string(count));
-    const auto repeated = std::ranges::unique(counts);
-    counts.erase(repeated.begin(), repeated.end());
     return counts;
 }
 
