@@ -219,6 +219,11 @@ private:
         const Options options = options_of(recipe);
         const Handle<SessionOptions> handle = apply(options);
         api().check(api().set_optimized_model_path(handle.get(), dump.c_str()));
+        // Constants in a file of their own: a protobuf file ends at 2 GB.
+        api().check(api().add_config_entry(handle.get(), "session.optimized_model_external_initializers_file_name",
+                                           "constants"));
+        api().check(api().add_config_entry(handle.get(),
+                                           "session.optimized_model_external_initializers_min_size_in_bytes", "1024"));
         const std::string& model = recipe.variant.empty() ? recipe.model : recipe.variant;
         const Runner runner(model, *handle, options.flush_denormals);
         check_ports(runner, model);

@@ -1,12 +1,15 @@
 #include "workers/onnxruntime/optimized_graph.h"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "graph/limits.h"
+#include "onnx/external_data.h"
 #include "tensor/wire.h"
 
 namespace headway::ort {
@@ -20,15 +23,15 @@ enum Model { model_graph = 7 };
 enum Graph { node = 1, initializer = 5, input = 11, output = 12 };
 enum Node { node_input = 1, node_output = 2, op = 4, attribute = 5, domain = 7 };
 enum Attribute { attribute_name = 1, attribute_graph = 6, attribute_graphs = 11, attribute_doc = 13 };
-enum Tensor { dims = 1, data_type = 2, tensor_name = 8, tensor_doc = 12 };
+enum Tensor { dims = 1, data_type = 2, tensor_name = 8, tensor_doc = 12, external_data = 13, data_location = 14 };
 enum ValueInfo { value_name = 1 };
 }  // namespace field
 
 // One of the two hashes of a graph: with the values of large constants, or without.
 class Digest {
 public:
-    Digest(bool with_constants, std::map<std::string, int64_t>& operators)
-        : with_constants_(with_constants), operators_(operators) {}
+    Digest(bool with_constants, ModelFolder& folder, std::map<std::string, int64_t>& operators)
+        : with_constants_(with_constants), folder_(folder), operators_(operators) {}
 
     Hash graph(std::string_view bytes, Names names, int depth) {
         if (depth > max_graph_depth) throw UserError("sub-graphs are nested too deeply");
@@ -129,6 +132,7 @@ private:
     std::pair<std::string, Hash> initializer(std::string_view bytes) const {
         Hasher hasher;
         std::string name;
+        bool is_small = true;
         for (Wire wire(bytes); wire.next();) {
             if (wire.tag() == field::dims || wire.tag() == field::data_type) {
                 std::vector<int64_t> numbers;
@@ -137,29 +141,62 @@ private:
             } else if (wire.tag() == field::tensor_name) {
                 name = wire.bytes();
             } else {
+                if (wire.tag() == field::external_data) is_small = false;
                 wire.skip();
             }
         }
-        if (with_constants_ || bytes.size() - name.size() <= 2 * small) hasher.add(data_hash(bytes));
+        if (bytes.size() - name.size() > 2 * small) is_small = false;
+        if (with_constants_ || is_small) hasher.add(data_hash(bytes));
         return {name, hasher.finish()};
     }
 
     // Of what holds a tensor's values, in whichever of its fields.
-    static Hash data_hash(std::string_view bytes) {
+    Hash data_hash(std::string_view bytes) const {
         Hasher hasher;
+        std::map<std::string, std::string> external;
         for (Wire wire(bytes); wire.next();) {
             switch (wire.tag()) {
                 case field::dims:
                 case field::data_type:
                 case field::tensor_name:
                 case field::tensor_doc:
+                case field::data_location:
                     wire.skip();
+                    break;
+                case field::external_data:
+                    read_entry(wire.bytes(), external);
                     break;
                 default:
                     hasher.add(int64_t{wire.tag()}).add(field_hash(wire));
             }
         }
+        if (!external.empty()) hasher.add(external_hash(external));
         return hasher.finish();
+    }
+
+    // Where it lies in its file depends on the order of the constants, which does not count.
+    Hash external_hash(std::map<std::string, std::string>& entries) const {
+        const auto number = [&](const char* key) {
+            int64_t value = 0;
+            const std::string& text = entries[key];
+            std::from_chars(text.data(), text.data() + text.size(), value);
+            return value;
+        };
+        const ExternalData::Bytes data = folder_.load(entries["location"], number("offset"), number("length"));
+        return hash_bytes(data.bytes.data(), data.bytes.size());
+    }
+
+    static void read_entry(std::string_view bytes, std::map<std::string, std::string>& entries) {
+        std::string key, value;
+        for (Wire wire(bytes); wire.next();) {
+            if (wire.tag() == 1)
+                key = wire.bytes();
+            else if (wire.tag() == 2)
+                value = wire.bytes();
+            else
+                wire.skip();
+        }
+        entries[key] = value;
     }
 
     static Hash field_hash(Wire& wire) {
@@ -170,8 +207,8 @@ private:
         }
         if (wire.tag() == float_data) return hash_of_numbers<float>(wire);
         if (wire.tag() == double_data) return hash_of_numbers<double>(wire);
-        constexpr uint32_t string_data = 6, external_data = 13;
-        if (wire.tag() == string_data || wire.tag() == external_data) return hash_text(wire.bytes());
+        constexpr uint32_t string_data = 6;
+        if (wire.tag() == string_data) return hash_text(wire.bytes());
         return hash_of_numbers<int64_t>(wire);
     }
 
@@ -199,12 +236,15 @@ private:
     }
 
     bool with_constants_;
+    ModelFolder& folder_;
     std::map<std::string, int64_t>& operators_;
 };
 
-Hash digest(std::string_view model, bool with_constants, std::map<std::string, int64_t>& operators) {
+Hash digest(std::string_view model, bool with_constants, ModelFolder& folder,
+            std::map<std::string, int64_t>& operators) {
     for (Wire wire(model); wire.next();) {
-        if (wire.tag() == field::model_graph) return Digest(with_constants, operators).graph(wire.bytes(), {}, 0);
+        if (wire.tag() == field::model_graph)
+            return Digest(with_constants, folder, operators).graph(wire.bytes(), {}, 0);
         wire.skip();
     }
     throw UserError("it holds no graph");
@@ -218,8 +258,9 @@ OptimizedGraph read_optimized_graph(const std::string& path) {
     OptimizedGraph graph;
     std::map<std::string, int64_t> again;
     try {
-        graph.content = digest(bytes, true, graph.operators);
-        graph.structure = digest(bytes, false, again);
+        ModelFolder folder(std::filesystem::path(path).parent_path().string());
+        graph.content = digest(bytes, true, folder, graph.operators);
+        graph.structure = digest(bytes, false, folder, again);
     } catch (const UserError& error) {
         throw UserError(path + ": " + error.what());
     }
