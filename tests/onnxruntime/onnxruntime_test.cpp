@@ -166,6 +166,24 @@ TEST_F(OnnxRuntime, OpenExtentsComeFromTheRequestAndCanBeBound) {
     EXPECT_THROW(builder_->check(path("e.hwe"), path("in"), path("out")), UserError);
 }
 
+// ONNX Runtime sets the calling thread's treatment for the first session of a process only.
+TEST_F(OnnxRuntime, DenormalsAreTreatedAsEachEngineAsks) {
+    const Graph graph = parse_graph("graph {\n input %x: f32[4]\n %y = Add(%x, %x)\n output %y\n}");
+    builder_->open(request(graph, 1));
+    write_sample(path("in"), std::vector<NamedTensor>{{"x", Tensor::of<float>({4}, std::vector<float>(4, 1e-39F))}},
+                 {});
+    for (const auto& [route, is_zero] : {std::pair{"numeric.denormals=zero", true}, {"", false}}) {
+        const std::string engine = path(is_zero ? "zero.hwe" : "keep.hwe");
+        builder_->build(route, engine, "");
+        builder_->load(engine, 1);
+    }
+    for (const auto& [engine, is_zero] : {std::pair{"zero.hwe", true}, {"keep.hwe", false}, {"zero.hwe", true}}) {
+        builder_->check(path(engine), path("in"), path("out"));
+        const auto file = std::make_shared<const std::string>(read_file(path("out/output_0.pb")));
+        EXPECT_EQ(read_tensor_proto(*file, file).tensor.at(0) == 0, is_zero) << engine;
+    }
+}
+
 TEST_F(OnnxRuntime, ProfilesByNode) {
     open("conv_chain");
     builder_->build("graph.level=disabled", path("e.hwe"), "");
