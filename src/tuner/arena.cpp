@@ -40,8 +40,8 @@ int64_t available_memory() {
     return int64_t{1} << 30;
 }
 
-// Of a session. The default engine passed the gate, so that a failure is most likely someone else's doing: once more.
-constexpr int most_reference_failures = 3;
+// In a row. The default engine passed the gate, so that a failure is most likely someone else's doing: once more.
+constexpr int most_reference_failures = 6;
 
 }  // namespace
 
@@ -49,7 +49,9 @@ template <class Measure>
 auto Arena::patiently(Measure measure) {
     for (;;) {
         try {
-            return measure();
+            const auto result = measure();
+            reference_failures_ = 0;
+            return result;
         } catch (const VisitorFailed& error) {
             if (error.failure() == Failure::interrupted || ++reference_failures_ > most_reference_failures) throw;
         }
@@ -149,6 +151,7 @@ std::vector<std::string> Arena::visit(const std::vector<std::string>& engines, P
         for (const std::string& engine : racing) visitors.push_back(visitor(engine));
         try {
             session_.study.record_visit(session_.visits.run(visitors, plan(purpose)));
+            reference_failures_ = 0;
             break;
         } catch (const VisitorFailed& error) {
             if (error.failure() == Failure::interrupted) throw WorkerError(error.failure(), error.what());

@@ -32,7 +32,7 @@ public:
 
 private:
     VisitPlan plan(Purpose purpose) const;
-    // Measures the reference alone or its copy; again when their worker failed, a few times in all.
+    // Measures the reference alone or its copy; again when their worker failed, a few times.
     template <class Measure>
     auto patiently(Measure measure);
     std::vector<ControlVisit> control_visits();

@@ -197,6 +197,8 @@ int serve(const std::function<std::unique_ptr<Builder>()>& make, const std::func
             id = request.value("id", Json());
             last = request.value("cmd", "") == "quit";
             reply = server.answer(request);
+        } catch (const std::bad_alloc&) {
+            reply = {{"failure", to_string(Failure::out_of_memory)}, {"reason", "no memory for the request itself"}};
         } catch (const std::exception& error) {
             reply = {{"failure", "failed"}, {"reason", error.what()}};
         }
