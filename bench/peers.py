@@ -3,7 +3,7 @@
 
 A cell is a model, a profile and a thread count. `headway check` judges every contender on the cell's data; those that
 can run and agree meet in one `headway bench`: fresh processes, interleaved blocks, the same code that tunes.
-Contenders: Headway's default engine, ONNX Runtime as it comes, OpenVINO in f32, OpenVINO as it comes (on many machines
+Contenders: Headway's default engine, ONNX Runtime as it comes, OpenVINO in f32 (activations too), OpenVINO as it comes (on many machines
 bf16) and, where there are any, tuned engines of --tuned. The first table is f32 against f32; the second the best of each
 within the tolerance.
 
@@ -25,7 +25,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # name -> how an operand of `headway bench` is written; all of them one model
-CONTENDERS = {"headway": "{}", "onnxruntime": "onnxruntime:{}", "openvino f32": "openvino:{}::format.precision=f32",
+CONTENDERS = {"headway": "{}", "onnxruntime": "onnxruntime:{}", "openvino f32": "openvino:{}::format.dynamic_quantization_group=0,format.precision=f32",
               "openvino": "openvino:{}"}
 F32 = ("onnxruntime", "openvino f32")
 # Two-sided 95 % points of Student's t for 1.. degrees of freedom; the last one serves all beyond.

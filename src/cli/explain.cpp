@@ -18,6 +18,7 @@
 #include "measure/statistics.h"
 #include "tuner/route_text.h"
 #include "tuner/study.h"
+#include "workers/foreign/recipe.h"
 
 namespace headway {
 namespace {
@@ -50,6 +51,8 @@ Subject of_study(const std::string& folder) {
 
 Subject read_subject(const std::string& path) {
     if (std::filesystem::is_directory(path)) return of_study(path);
+    if (const std::optional<std::string> builder = recipe_builder(path))
+        throw UserError(path + " is a recipe for " + *builder + ", which keeps no ledger in it: explain its study");
     const EngineFile file = read_engine_file(path);
     return {file.info.route, file.info.ledger};
 }
@@ -145,6 +148,11 @@ int explain(const Options& options) {
     if (options.why_not.find('=') != std::string::npos && std::filesystem::is_directory(options.subject))
         return explain_setting(options);
     const Subject subject = read_subject(options.subject);
+    // Builders of other runtimes tell what their runtime told them, in a form of their own.
+    if (const Json ledger = Json::parse(subject.ledger, nullptr, false); ledger.is_object()) {
+        std::cout << ledger.dump(options.json ? -1 : 1, ' ', false, Json::error_handler_t::replace) << "\n";
+        return exit_yes;
+    }
     const std::vector<Entry> entries = select(read_ledger(subject.ledger, options.subject), options);
     if (!options.json) {
         std::cout << "route " << (subject.route.empty() ? std::string("(default)") : escaped(subject.route)) << "\n";

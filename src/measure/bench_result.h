@@ -20,7 +20,7 @@ struct BenchEngine {
 
 struct BenchComparison {
     std::string engine, against;
-    Comparison result;  // speed-up: time of `against` over time of `engine`
+    Comparison result;                 // speed-up: time of `against` over time of `engine`
     std::vector<double> log_speedups;  // a value per visit
 };
 
@@ -45,7 +45,8 @@ BenchEngine summarise_times(std::string engine, std::span<const double> call_ms,
 
 // {"scenario","engines":[{"engine","median_ms","p5_ms","p95_ms","samples_per_s"}],"comparisons":[{"engine","against","speedup","low","high",
 // "verdict","resolution","why",
-// "log_speedups":[one a visit]}],"guards":{"rounds","dropped","fired":{NAME: rounds},"most_steal","missing"},"machine":{...}}
+// "log_speedups":[one a visit]}],"guards":{"rounds","dropped","fired":{NAME:
+// rounds},"most_steal","missing"},"machine":{...}}
 std::string bench_json(const BenchResult& result);
 
 }  // namespace headway

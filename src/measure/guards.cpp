@@ -46,11 +46,11 @@ double steal_share(const HostCounters& before, const HostCounters& after) {
 bool is_quiet(const HostLoad& load) { return !load.runnable || *load.runnable <= 1; }
 
 GuardRules fitted_rules(std::span<const RoundReading> readings) {
-    constexpr double usual = 0.9, slack = 2;
+    constexpr double usual = 0.9, slack = 2, most_slack = 10;  // what is beyond that is no peculiarity of the machine
     const auto limit = [&](double strict, auto&& reading) {
         std::vector<double> values;
         for (const RoundReading& round : readings) values.push_back(std::fabs(reading(round)));
-        return values.empty() ? strict : std::max(strict, slack * quantile(values, usual));
+        return values.empty() ? strict : std::clamp(slack * quantile(values, usual), strict, most_slack * strict);
     };
     GuardRules rules;
     rules.most_run_delay = limit(rules.most_run_delay, [](const RoundReading& r) { return r.run_delay; });

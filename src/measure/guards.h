@@ -32,8 +32,8 @@ struct RoundReading {
 };
 
 // A machine that always runs something beside us, or whose clock always wanders, would drop every round. What is usual
-// in these rounds is let pass, what is worse than usual is not. Looks at the guards' own readings only, never at block
-// times.
+// in these rounds is let pass, up to ten times the strict limits; what is worse than usual is not. Looks at the guards'
+// own readings only, never at block times.
 GuardRules fitted_rules(std::span<const RoundReading> readings);
 
 // Why a round of `engines` blocks that took `round_ns` has to go. Counters that are absent on either side say nothing.

@@ -178,6 +178,8 @@ TEST(Guards, RulesAreFittedToWhatIsUsual) {
     for (RoundReading& round : readings) round.clock_change = -0.1, round.run_delay = 0.001;
     EXPECT_DOUBLE_EQ(fitted_rules(readings).most_clock_change, 0.2) << "twice what nine of ten rounds show";
     EXPECT_EQ(fitted_rules(readings).most_run_delay, GuardRules{}.most_run_delay) << "never stricter than the default";
+    for (RoundReading& round : readings) round.run_delay = 0.9;
+    EXPECT_DOUBLE_EQ(fitted_rules(readings).most_run_delay, 0.1) << "a busy process is no peculiarity of the machine";
 }
 
 TEST(Guards, CanaryGivesAPossibleClockRate) {

@@ -31,8 +31,9 @@ std::string guard_name(const std::string& reason) {
     return name;
 }
 
-Comparison compare(const std::vector<double>& values, double margin, bool unstable) {
+Comparison compare(const std::vector<double>& values, double margin, bool unstable, bool tied) {
     Comparison comparison = compare_fixed(values, margin);
+    if (tied && comparison.finding == Finding::no_gain) comparison.why = Why::clock;
     if (unstable) {
         comparison.finding = Finding::unstable;
         comparison.why = Why::dropped;
@@ -57,6 +58,7 @@ BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions&
 
     BenchResult result;
     std::vector<std::vector<double>> call_ms(operands.size()), values(operands.size());
+    std::vector<int> tied(operands.size(), 0);  // rounds in which an operand took as long as the first, to the tick
     try {
         for (const Visitor& visitor : visitors)
             plan.warmup_iterations =
@@ -67,6 +69,7 @@ BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions&
             const std::vector<double> faster = visit_values(visit);
             // The visit's reference is the first operand, whose speed-up over another is that one's loss against it.
             for (size_t i = 0; i < faster.size(); ++i) values[i + 1].push_back(-faster[i]);
+            for (size_t i = 1; i < operands.size(); ++i) tied[i] += tied_rounds(visit.rounds, static_cast<int>(i));
             for (const std::string& reason : visit.drops)
                 if (!reason.empty()) ++result.guards.fired[guard_name(reason)];
         }
@@ -85,7 +88,8 @@ BenchResult bench(const std::vector<BenchOperand>& operands, const BenchOptions&
     const bool unstable = too_many_dropped(result.guards.dropped, result.guards.rounds);
     for (size_t k = 1; k < operands.size(); ++k)
         result.comparisons.push_back(
-            {operands[0].name, operands[k].name, compare(values[k], options.margin, unstable), values[k]});
+            {operands[0].name, operands[k].name,
+             compare(values[k], options.margin, unstable, too_many_tied(tied[k], result.guards.rounds)), values[k]});
     result.machine_json = machine_json(read_machine_facts());
     return result;
 }

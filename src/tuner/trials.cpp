@@ -43,6 +43,7 @@ Trials::Built Trials::build(const std::string& builder, const std::string& route
     built.path = session_.scratch() + "/new.hwe";
     built.ledger = session_.scratch() + "/new-ledger.json";
     WorkerClient& worker = session_.arm(builder).workshop->builder_worker(session_.deadline(open_deadline_s));
+    const std::optional<MachineLock> lock = session_.visits.lock_machine("build");
     const int64_t begin = clock_ns();
     built.engine = worker.build(route, built.path, built.ledger, build_deadline());
     built.seconds = seconds_since(begin);

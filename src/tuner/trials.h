@@ -13,8 +13,8 @@ class Trials {
 public:
     explicit Trials(Session& session) : session_(session) {}
 
-    // Runs one route that no finished trial has, or a default route again; a copy of the recorded trial. Throws WorkerError only when
-    // interrupted.
+    // Runs one route that no finished trial has, or a default route again; a copy of the recorded trial. Throws
+    // WorkerError only when interrupted.
     Trial run(const std::string& builder, const std::string& route);
     // Gates an engine that was built before the tuner was killed.
     void finish_gate(const std::string& fingerprint);

@@ -132,12 +132,11 @@ void VisitRunner::wait_for_quiet() {
     patience_s_ -= std::min(patience_s_, seconds_since(begin));
 }
 
-// Two measurements at once would disturb each other; one that cannot get the lock in time goes on under its guards.
-std::optional<MachineLock> VisitRunner::lock_machine(Purpose purpose) {
+std::optional<MachineLock> VisitRunner::lock_machine(std::string_view purpose) const {
     constexpr double most_wait_s = 30, most_wait_share = 0.1;
+    if (!options_.guards) return std::nullopt;
     try {
-        return MachineLock::acquire("tune, " + std::string(to_string(purpose)) + " visit",
-                                    std::min(most_wait_s, budget_.left() * most_wait_share));
+        return MachineLock::acquire(purpose, std::min(most_wait_s, budget_.left() * most_wait_share));
     } catch (const UserError&) {
         return std::nullopt;
     }
@@ -149,7 +148,7 @@ void VisitRunner::fit_guards() {
 
 VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPlan& plan) {
     HEADWAY_CHECK(!visitors.empty());
-    const std::optional<MachineLock> lock = options_.guards ? lock_machine(plan.purpose) : std::nullopt;
+    const std::optional<MachineLock> lock = lock_machine(std::string(to_string(plan.purpose)) + " visit");
     const int64_t begin = clock_ns();
     std::vector<std::unique_ptr<WorkerClient>> workers(visitors.size());
     std::vector<size_t> order(visitors.size());

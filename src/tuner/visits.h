@@ -73,6 +73,10 @@ public:
     // The warm-up that this engine needs until its times settle, in iterations.
     int64_t measure_warmup(const Visitor& visitor, const Scenario& scenario, double most_seconds);
 
+    // Two measurements at once would disturb each other, and so would a build. Waits a while for the machine; who
+    // cannot get it goes on under the guards. Nothing without guards.
+    std::optional<MachineLock> lock_machine(std::string_view purpose) const;
+
     // Seconds that a visit of that many engines under the plan will take.
     double expected_seconds(size_t engines, const VisitPlan& plan) const;
     const VisitCost& cost(Purpose purpose) const { return cost_[selects(purpose)]; }
@@ -89,7 +93,6 @@ public:
 private:
     std::unique_ptr<WorkerClient> start(size_t index, const Visitor& visitor, const Scenario& scenario);
     void wait_for_quiet();
-    std::optional<MachineLock> lock_machine(Purpose purpose);
     void fit_guards();
     // Until there are so many the guards drop all that a quiet machine would not show.
     static constexpr size_t rounds_before_fitting = 16;

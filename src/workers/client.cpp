@@ -97,11 +97,10 @@ Json WorkerClient::ask(Json request, double deadline_s) {
     // A worker that cannot read a request (no memory for it, no file) does not know its number and is of no more use.
     const Json answered = reply.value("id", Json());
     if (answered.is_null() && reply.contains("failure"))
-        give_up(reply.value("failure", "") == to_string(Failure::out_of_memory) ? Failure::out_of_memory
-                                                                                : Failure::crashed,
-                "the worker could not read a request: " + escaped(reply.value("reason", "")));
-    if (answered != id)
-        give_up(Failure::failed, "the worker broke the protocol: answer to another request");
+        give_up(
+            reply.value("failure", "") == to_string(Failure::out_of_memory) ? Failure::out_of_memory : Failure::crashed,
+            "the worker could not read a request: " + escaped(reply.value("reason", "")));
+    if (answered != id) give_up(Failure::failed, "the worker broke the protocol: answer to another request");
     if (const auto failure = reply.find("failure"); failure != reply.end())
         throw WorkerError(failure_from_string(as<std::string>(*failure)),
                           as<std::string>(reply.value("reason", Json(""))));

@@ -11,11 +11,12 @@
 //      "faults": {"k.b=2": "crash"}}
 // Effects and faults may also depend on the builder's name, as "builder=other": several fakes can meet in a study.
 // With _once behind it one of crash_open, crash_reference, crash_build, crash_load, crash_check, crash_run and
-// crash_certify strikes one process only. Fault of opening: crash_open. Faults of a build: crash, hang, memory, rubbish, refuse, unsupported, throw. Faults of
-// an engine: crash_load, crash_run, hang_run, wrong, nan, flaky, wrong_heldout (wrong only on samples with "heldout" in
-// their path), cold_fast (half the time in the first iterations after loading, planted to fool a measurement of an
-// engine alone), crash_later (after some hundred iterations), cached (the outputs of the first sample for every
-// sample). Fault of the builder: two_engines (every second build of the model gives another engine).
+// crash_certify strikes one process only. Fault of opening: crash_open. Faults of a build: crash, hang, memory,
+// rubbish, refuse, unsupported, throw. Faults of an engine: crash_load, crash_run, hang_run, wrong, nan, flaky,
+// wrong_heldout (wrong only on samples with "heldout" in their path), cold_fast (half the time in the first iterations
+// after loading, planted to fool a measurement of an engine alone), crash_later (after some hundred iterations), cached
+// (the outputs of the first sample for every sample). Fault of the builder: two_engines (every second build of the
+// model gives another engine).
 #pragma once
 
 #include <cstdint>
