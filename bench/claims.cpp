@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "measure/machine_profile.h"
 
 namespace headway {
 namespace {
@@ -74,6 +76,15 @@ std::vector<std::string> names_of_profiles(const std::string& choice) {
     return choice == "all" ? names : std::vector<std::string>{choice};
 }
 
+// A machine that was calibrated: its noise, its costs, and the rounds that the tuner gives the control there.
+void take_machine(const std::string& file, ClaimsOptions& options) {
+    const MachineProfile machine = profile_from_json(read_file(file));
+    options.noise = noise_of_components(machine.components.round_sd, machine.components.process_sd);
+    options.rules.control_rounds = machine.best_rounds();
+    options.rules.load_cost = machine.load_s;
+    options.rules.block_cost = machine.block_s;
+}
+
 int run(int argc, char** argv) {
     CLI::App app("Runs the claim protocol thousands of times on made-up machines.", "bench_claims");
     ClaimsOptions options;
@@ -101,7 +112,10 @@ int run(int argc, char** argv) {
     Json all = Json::array();
     if (!json) print_header();
     for (const std::string& name : names_of_profiles(profile)) {
-        options.noise = find_noise(name);
+        if (name.ends_with(".json"))
+            take_machine(name, options);
+        else
+            options.noise = find_noise(name);
         const ClaimsSummary summary = run_claims(options);
         if (json)
             all.push_back(summary_json(name, options, summary));

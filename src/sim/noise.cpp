@@ -2,12 +2,10 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 
 namespace headway {
@@ -69,26 +67,13 @@ Noise noise_of_components(double round_sd, double process_sd) {
     return noise;
 }
 
-Noise find_noise(const std::string& name_or_file) {
+Noise find_noise(const std::string& name) {
     std::vector<std::string> names;
     for (const NoiseProfile& profile : profiles) {
-        if (profile.name == name_or_file) return profile.noise;
+        if (profile.name == name) return profile.noise;
         names.emplace_back(profile.name);
     }
-    if (!name_or_file.ends_with(".json"))
-        throw UserError("no noise profile '" + escaped(name_or_file) + "'; there are " + join(names, ", ") +
-                        " and FILE.json of a calibration");
-    const auto json = nlohmann::json::parse(read_file(name_or_file), nullptr, false);
-    double sd[2];
-    const char* fields[] = {"round_sd", "process_sd"};
-    for (int i = 0; i < 2; ++i) {
-        const auto at = nlohmann::json::json_pointer(std::string("/components/") + fields[i]);
-        const bool is_number = json.contains(at) && json.at(at).is_number();
-        sd[i] = is_number ? json.at(at).get<double>() : -1;
-        if (!(sd[i] >= 0 && sd[i] < 1))
-            throw UserError(name_or_file + ": components." + fields[i] + " is not a number in 0..1");
-    }
-    return noise_of_components(sd[0], sd[1]);
+    throw UserError("no noise profile '" + escaped(name) + "'; there are " + join(names, ", "));
 }
 
 }  // namespace headway

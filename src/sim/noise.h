@@ -38,8 +38,7 @@ std::span<const NoiseProfile> noise_profiles();
 // Of paired values: sd of a round's log ratio within a visit, sd of a visit's true log ratio between visits.
 Noise noise_of_components(double round_sd, double process_sd);
 
-// A profile by name, or the file of a machine's calibration: JSON with {"components": {"round_sd", "process_sd"}}.
-// UserError for neither and for a file without usable numbers.
-Noise find_noise(const std::string& name_or_file);
+// A profile by name; UserError naming the ones there are.
+Noise find_noise(const std::string& name);
 
 }  // namespace headway

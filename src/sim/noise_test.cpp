@@ -1,14 +1,11 @@
 #include "sim/noise.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "measure/components.h"
 #include "measure/statistics.h"
 #include "sim/visit_world.h"
@@ -48,21 +45,6 @@ TEST(Noise, ComponentsComeBack) {
     const Components back = components_of(noise_of_components(0.013, 0.008), 3000);
     EXPECT_NEAR(back.round_sd, 0.013, 0.0006);
     EXPECT_NEAR(back.process_sd, 0.008, 0.0006);
-}
-
-TEST(Noise, ReadsACalibration) {
-    const std::string path = testing::TempDir() + "calibration-" + std::to_string(::getpid()) + ".json";
-    write_file_atomically(path, R"({"cpu":"x","components":{"round_sd":0.02,"process_sd":0.01}})");
-    EXPECT_NEAR(find_noise(path).block_sd, 0.02 / std::sqrt(2), 1e-12);
-    EXPECT_NEAR(find_noise(path).layout_sd, 0.01 / std::sqrt(2), 1e-12);
-    for (const char* broken : {"", "[]", "{}", R"({"components":{"round_sd":0.02}})", R"({"components":3})",
-                               R"({"components":{"round_sd":-1,"process_sd":0.01}})",
-                               R"({"components":{"round_sd":0.02,"process_sd":"much"}})"}) {
-        write_file_atomically(path, broken);
-        EXPECT_THROW(find_noise(path), UserError) << broken;
-    }
-    std::filesystem::remove(path);
-    EXPECT_THROW(find_noise(path), UserError);
 }
 
 TEST(VisitWorld, TheSameSeedIsTheSameMachine) {
