@@ -10,7 +10,7 @@ the summary is printed at the end and after Ctrl-C. Keep the machine quiet meanw
 
 usage: bench/honesty.py aa|slow|busy [...] [--runs 20] [--model FILE.onnx] [--data DIR] [--threads N] [--margin PERCENT]
                         [--out DIR]
-needs: tools/build release headway headway_slowed; tools/models/fetch.py (build/models) for the default model
+needs: tools/build release headway headway_slowed; tools/models/fetch.py and make_inputs.py for the default model
 """
 import argparse
 import collections
@@ -68,7 +68,7 @@ class Pair:
     def __init__(self, args):
         self.args = args
         self.engine, self.copy = args.out / "engine.hwe", args.out / "copy.hwe"
-        self.options = ["--threads", args.threads] + (["--data", args.data] if args.data else [])
+        self.options = ["--threads", args.threads, "--data", args.data]
         run([args.headway, "build", args.model, "-o", self.engine, "--json", *self.options])
         shutil.copyfile(self.engine, self.copy)
 
@@ -129,7 +129,8 @@ def main():
     parser.add_argument("jobs", nargs="+", choices=("aa", "slow", "busy"))
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / "build/models/magika.onnx")
-    parser.add_argument("--data", type=pathlib.Path, help="whose first sample is timed; default: generated inputs")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "build/data/magika/b1/tuning",
+                        help="whose first sample is timed")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--margin", type=float, default=0.5, help="percent")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/honesty")
