@@ -7,10 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/temporary.h"
 #include "cli/command.h"
 #include "cli/native_session.h"
 #include "cli/options.h"
+#include "cli/runnable.h"
 
 namespace headway {
 namespace {
@@ -28,7 +29,9 @@ std::string default_engine(const std::string& model) {
 int run(const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string engine = options.engine.empty() ? default_engine(options.model) : options.engine;
-    const std::unique_ptr<Builder> builder = open_native(options.model, options.build, options.data);
+    const TemporaryFolder folder;
+    const std::string sample = write_first_sample(options.data, folder.path() + "/sample");
+    const std::unique_ptr<Builder> builder = open_native(options.model, options.build, sample);
     const BuiltEngine built = builder->build(route_text(options.route), engine, options.ledger);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (options.json) {
@@ -56,7 +59,7 @@ const Command build{
             ->type_name("R");
         app.add_option("-o,--output", options->engine, "The engine file; default: the model's name with .hwe")
             ->type_name("E.hwe");
-        app.add_option("--data", options->data, "A sample folder whose inputs bind open dimensions")->type_name("DIR");
+        app.add_option("--data", options->data, "Data whose first sample binds open dimensions")->type_name("DIR");
         app.add_option("--ledger", options->ledger, "Also write every candidate and refusal as JSON here")
             ->type_name("FILE");
         add_build_options(app, options->build);
