@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 namespace headway {
 namespace {
@@ -72,6 +73,20 @@ TEST(Block, ErrorOfAStreamIsTheErrorOfTheBlock) {
     EXPECT_EQ(
         run_block(builder, "engine", {.iterations = 1, .streams = 3}, streams, [] { return int64_t{1}; }).ns.size(), 1u)
         << "the streams live on";
+}
+
+// A runtime's thread that goes on spinning after the last call would take the next engine's CPU.
+TEST(Block, AReplyWaitsForThreadsThatSpinOn) {
+    constexpr int64_t spins = 20'000'000;  // some tens of milliseconds
+    std::atomic<int64_t> spun = 0;
+    std::thread spinning([&] {
+        while (++spun < spins) {
+        }
+    });
+    wait_for_idle_threads();
+    EXPECT_EQ(spun.load(), spins);
+    spinning.join();
+    wait_for_idle_threads();  // alone: at once
 }
 
 }  // namespace
