@@ -28,12 +28,25 @@ std::optional<std::string> counter_fault(const HostCounters& before, const HostC
     return std::nullopt;
 }
 
+std::optional<int64_t> foreign_cpu_ns(const HostCounters& before, const HostCounters& after) {
+    constexpr int64_t tick_ns = 10'000'000;
+    if (!before.busy_ticks || !after.busy_ticks) return std::nullopt;
+    int64_t own = after.own_cpu_ns - before.own_cpu_ns;
+    for (const auto& [id, thread] : after.threads)
+        if (const auto old = before.threads.find(id); old != before.threads.end())
+            own += thread.cpu_ns - old->second.cpu_ns;
+    return std::max<int64_t>(0, (*after.busy_ticks - *before.busy_ticks - 1) * tick_ns - own);
+}
+
 double run_delay_share(const HostCounters& before, const HostCounters& after, int64_t round_ns, int engines) {
     HEADWAY_CHECK(engines > 0);
+    const int64_t foreign = foreign_cpu_ns(before, after).value_or(INT64_MAX);
     int64_t longest = 0;
-    for (const auto& [thread, delay] : after.run_delay_ns)
-        if (const auto old = before.run_delay_ns.find(thread); old != before.run_delay_ns.end())
-            longest = std::max(longest, delay - old->second);
+    for (const auto& [id, thread] : after.threads)
+        if (const auto old = before.threads.find(id); old != before.threads.end()) {
+            const int64_t delay = thread.run_delay_ns - old->second.run_delay_ns;
+            longest = std::max(longest, thread.alone ? delay : std::min(delay, foreign));
+        }
     return static_cast<double>(longest) * engines / static_cast<double>(std::max<int64_t>(round_ns, 1));
 }
 

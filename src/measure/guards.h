@@ -40,7 +40,13 @@ GuardRules fitted_rules(std::span<const RoundReading> readings);
 std::optional<std::string> counter_fault(const HostCounters& before, const HostCounters& after, int64_t round_ns,
                                          int engines, const GuardRules& rules = {});
 
-// The longest that any thread waited for a CPU between two readings, as a share of one of `engines` blocks.
+// CPU time of tasks that are neither the workers' nor ours between two readings; nothing when it cannot be known. Made
+// of ticks of 10 ms, and up to one of them too small.
+std::optional<int64_t> foreign_cpu_ns(const HostCounters& before, const HostCounters& after);
+
+// The longest that any thread waited for a CPU that others had between two readings, as a share of one of `engines`
+// blocks. Threads of one engine may wait for each other (two that spin on one CPU until the system moves one of them):
+// that is the engine's own speed, so that a process with several threads was disturbed for no longer than others ran.
 double run_delay_share(const HostCounters& before, const HostCounters& after, int64_t round_ns, int engines);
 
 // Share of all CPU time that the hypervisor took away between two readings; 0 when it cannot be known.

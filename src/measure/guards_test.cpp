@@ -55,7 +55,12 @@ TEST(HostSignals, ReadsEveryCounter) {
     const HostCounters counters = signals.counters(std::span(&pid, 1));
     EXPECT_EQ(counters.steal_ticks, 35);
     EXPECT_EQ(counters.total_ticks, 1000);
-    EXPECT_EQ(counters.run_delay_ns, (std::map<int, int64_t>{{42, 500}, {43, 200}}));
+    ASSERT_EQ(counters.threads.size(), 2u);
+    EXPECT_EQ(counters.threads.at(42).cpu_ns, 1000);
+    EXPECT_EQ(counters.threads.at(42).run_delay_ns, 500);
+    EXPECT_EQ(counters.threads.at(43).run_delay_ns, 200);
+    EXPECT_FALSE(counters.threads.at(43).alone);
+    EXPECT_EQ(counters.busy_ticks, 155);
     EXPECT_EQ(counters.major_faults, 7);
     EXPECT_EQ(counters.throttled_periods, 3);
     EXPECT_EQ(counters.thermal_events, 7);
@@ -98,13 +103,13 @@ TEST(HostSignals, BrokenFilesAreMissingSignals) {
     const int pid = 42;
     const HostCounters counters = signals.counters(std::span(&pid, 1));
     EXPECT_FALSE(counters.steal_ticks || counters.major_faults || counters.throttled_periods);
-    EXPECT_TRUE(counters.run_delay_ns.empty());
+    EXPECT_TRUE(counters.threads.empty());
     EXPECT_FALSE(signals.load().runnable || signals.load().pressure_us);
 }
 
 TEST(Guards, EachCounterDropsTheRound) {
     HostCounters quiet;
-    quiet.run_delay_ns = {{1, 0}, {2, 0}};
+    quiet.threads[1].alone = quiet.threads[2].alone = true;
     quiet.major_faults = quiet.throttled_periods = quiet.thermal_events = quiet.swap_ins = 1;
     const int64_t round = 100'000'000;
     EXPECT_EQ(counter_fault(quiet, quiet, round, 2), std::nullopt);
@@ -117,12 +122,31 @@ TEST(Guards, EachCounterDropsTheRound) {
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "swapping");
     after = quiet, after.major_faults = 2;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "page fault from disk");
-    after = quiet, after.run_delay_ns[2] = 400'000;
+    after = quiet, after.threads[2].run_delay_ns = 400'000;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), std::nullopt);
-    after.run_delay_ns[2] = 600'000;
+    after.threads[2].run_delay_ns = 600'000;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), "run-queue delay of 1.2 % of a block");
-    after = quiet, after.run_delay_ns[3] = 600'000;
+    after = quiet, after.threads[3].run_delay_ns = 600'000;
     EXPECT_EQ(counter_fault(quiet, after, round, 2), std::nullopt) << "a new thread has no reading before";
+}
+
+// Threads of one engine that wait for each other are its own speed; those that wait for others' tasks are disturbed.
+TEST(Guards, AnEngineIsNotDisturbedByItsOwnThreads) {
+    HostCounters before;
+    before.busy_ticks = 100;
+    before.threads[1] = before.threads[2] = {};
+    HostCounters after = before;
+    after.busy_ticks = 140;  // 400 ms
+    after.own_cpu_ns = 10'000'000;
+    after.threads[1] = {.run_delay_ns = 90'000'000, .cpu_ns = 200'000'000};
+    after.threads[2] = {.run_delay_ns = 0, .cpu_ns = 190'000'000};
+    EXPECT_EQ(foreign_cpu_ns(before, after), 0);
+    EXPECT_EQ(counter_fault(before, after, 200'000'000, 2), std::nullopt);
+    after.threads[2].cpu_ns = 140'000'000;  // somebody else had 50 ms, a tick of them in doubt
+    EXPECT_EQ(foreign_cpu_ns(before, after), 40'000'000);
+    EXPECT_EQ(counter_fault(before, after, 200'000'000, 2), "run-queue delay of 40.0 % of a block");
+    after.busy_ticks.reset();
+    EXPECT_EQ(counter_fault(before, after, 200'000'000, 2), "run-queue delay of 90.0 % of a block") << "unknown";
 }
 
 TEST(Guards, AbsentCountersSayNothing) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -103,14 +104,18 @@ void HostSignals::read_cpu_times(HostCounters& counters) const {
     for (size_t i = 1; i <= 8; ++i) total += number(fields[i]).value_or(0);
     counters.steal_ticks = number(fields[8]);
     counters.total_ticks = total;
+    counters.busy_ticks =
+        total - number(fields[4]).value_or(0) - number(fields[5]).value_or(0) - counters.steal_ticks.value_or(0);
 }
 
 void HostSignals::read_process(int pid, HostCounters& counters) const {
     const std::string folder = root_ + "/proc/" + std::to_string(pid);
-    for (const std::string& thread : entries(folder + "/task")) {
+    const std::vector<std::string> threads = entries(folder + "/task");
+    for (const std::string& thread : threads) {
         const std::optional<int64_t> id = number(thread);
-        const auto delay = word_as_number(read_text(folder + "/task/" + thread + "/schedstat"), 1);
-        if (id && delay) counters.run_delay_ns[static_cast<int>(*id)] = *delay;
+        const std::optional<std::string> schedstat = read_text(folder + "/task/" + thread + "/schedstat");
+        const auto cpu = word_as_number(schedstat, 0), delay = word_as_number(schedstat, 1);
+        if (id && cpu && delay) counters.threads[static_cast<int>(*id)] = {*delay, *cpu, threads.size() == 1};
     }
     const std::optional<std::string> stat = read_text(folder + "/stat");
     if (!stat) return;
@@ -124,6 +129,9 @@ void HostSignals::read_process(int pid, HostCounters& counters) const {
 HostCounters HostSignals::counters(std::span<const int> pids) const {
     HostCounters counters;
     read_cpu_times(counters);
+    timespec own{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+    counters.own_cpu_ns = own.tv_sec * int64_t{1'000'000'000} + own.tv_nsec;
     for (const int pid : pids) read_process(pid, counters);
     if (!cgroup_stat_.empty()) counters.throttled_periods = value_of(read_text(cgroup_stat_), "nr_throttled");
     counters.swap_ins = value_of(read_text(root_ + "/proc/vmstat"), "pswpin");
@@ -156,7 +164,7 @@ std::vector<std::string> HostSignals::missing() const {
     if (!read_text(root_ + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq")) names.emplace_back("cpufreq");
     if (entries(root_ + "/sys/bus/event_source/devices/cpu").empty()) names.emplace_back("hardware counters");
     if (!load_now.runnable) names.emplace_back("load average");
-    if (now.run_delay_ns.empty()) names.emplace_back("run-queue delay");
+    if (now.threads.empty()) names.emplace_back("run-queue delay");
     if (!now.steal_ticks) names.emplace_back("steal time");
     if (!now.swap_ins) names.emplace_back("swapping");
     if (!now.thermal_events) names.emplace_back("thermal throttling");

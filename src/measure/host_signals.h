@@ -14,7 +14,14 @@ namespace headway {
 // Counters that only grow.
 struct HostCounters {
     std::optional<int64_t> steal_ticks, total_ticks;  // 10 ms each: too coarse for a round, used per visit
-    std::map<int, int64_t> run_delay_ns;              // by thread: runnable, but another task had the CPU
+    std::optional<int64_t> busy_ticks;                // of all CPUs and tasks, steal left out
+    struct Thread {
+        int64_t run_delay_ns = 0;  // runnable, but another task had the CPU
+        int64_t cpu_ns = 0;
+        bool alone = false;  // the only thread of its process
+    };
+    std::map<int, Thread> threads;  // of the workers
+    int64_t own_cpu_ns = 0;         // of this process
     std::optional<int64_t> major_faults;
     std::optional<int64_t> throttled_periods;  // by the cgroup's CPU quota
     std::optional<int64_t> thermal_events;
