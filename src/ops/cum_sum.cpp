@@ -8,7 +8,9 @@
 namespace headway {
 namespace {
 
-void cum_sum_reference(const ReferenceContext& context) {
+// result = combine(result, element) along the axis, from `start`.
+template <class F>
+void cumulate(const ReferenceContext& context, int start, F combine) {
     const Shape& shape = context.in(0).shape();
     scalar_of(context.in(1), "axis");
     const int64_t axis = normalized_axis(context.in(1).to_int64()[0], shape.rank());
@@ -19,12 +21,12 @@ void cum_sum_reference(const ReferenceContext& context) {
         const auto* x = stored<typename E::Storage>(context.in(0));
         auto* y = stored<typename E::Storage>(context.out(0));
         lines.for_each([&](int64_t first) {
-            typename E::Compute sum{};
+            auto result = static_cast<typename E::Compute>(start);
             for (int64_t i = 0; i < lines.length; ++i) {
                 const int64_t at = first + (reverse ? lines.length - 1 - i : i) * lines.inner;
-                const auto before = sum;
-                sum = wrapping(sum, E::load(x[at]), std::plus{});
-                y[at] = E::store(exclusive ? before : sum);
+                const auto before = result;
+                result = wrapping(result, E::load(x[at]), combine);
+                y[at] = E::store(exclusive ? before : result);
             }
         });
     });
@@ -40,8 +42,20 @@ const Op cum_sum_op{{
     .attributes = {{"exclusive", "int", "0", "1: an element does not count in its own sum"},
                    {"reverse", "int", "0", "1: sums run from the end"}},
     .infer = infer_same,
-    .reference = cum_sum_reference,
+    .reference = [](const ReferenceContext& context) { cumulate(context, 0, std::plus{}); },
     .help = "Running sums along an axis.",
+}};
+
+const Op cum_prod_op{{
+    .name = "CumProd",
+    .since = {26},
+    .inputs = {2, 2},
+    .types = number_types,
+    .attributes = {{"exclusive", "int", "0", "1: an element does not count in its own product"},
+                   {"reverse", "int", "0", "1: products run from the end"}},
+    .infer = infer_same,
+    .reference = [](const ReferenceContext& context) { cumulate(context, 1, std::multiplies{}); },
+    .help = "Running products along an axis; integers wrap.",
 }};
 
 }  // namespace headway

@@ -273,5 +273,46 @@ TEST(Quantize, RoundsTiesToEvenAndSaturates) {
     expect_values(x[0], {2, 1}, {-64, 10});
 }
 
+TEST(Loss, WeightsAndIgnoredTargets) {
+    const Tensor x = ramp({2, 3}, -1, -1);
+    const Tensor targets = i64({0, 2});
+    const Tensor weights = f32({3}, {2, 1, 0.5F});
+    const std::string op = "NegativeLogLikelihoodLoss";
+    const NamedAttributes none{{"reduction", std::string("none")}};
+    expect_values(run_op(op, 13, {x, targets}, none)[0], {2}, {1, 6});
+    expect_values(run_op(op, 13, {x, targets, weights}, none)[0], {2}, {2, 3});
+    expect_values(run_op(op, 13, {x, targets, weights})[0], {}, {2});
+    expect_values(run_op(op, 13, {x, targets, weights}, {{"ignore_index", int64_t{2}}})[0], {}, {1});
+    expect_values(run_op(op, 13, {x, i64({-1, 1})}, {{"ignore_index", int64_t{-1}}})[0], {}, {5});
+    expect_values(run_op(op, 13, {f32({1, 2, 2}, {-1, -2, -3, -4}), i64({1, 2}, {1, 0})}, none)[0], {1, 2}, {3, 2});
+    EXPECT_THROW(run_op(op, 13, {x, i64({-1, 1})}), UserError);
+    EXPECT_THROW(run_op(op, 13, {x, i64({0, 3})}), UserError);
+    EXPECT_THROW(run_op(op, 13, {x, targets, f32({2}, {1, 1})}), UserError);
+    EXPECT_THROW(run_op(op, 13, {x, i64({3}, {0, 0, 0})}), UserError);
+}
+
+TEST(Loss, CrossEntropyOfLargeScores) {
+    const auto y =
+        run_op("SoftmaxCrossEntropyLoss", 13, {f32({2, 2}, {1000, 0, 0, 0}), of_type(ElementType::i32, {2}, {1, 0})},
+               {{"reduction", std::string("sum")}}, 2);
+    expect_values(y[0], {}, {1000.6931472});
+    expect_values(y[1], {2, 2}, {0, -1000, -0.6931472, -0.6931472});
+}
+
+TEST(Det, PivotsAndBatches) {
+    expect_values(run_op("Det", 22, {f32({2, 2, 2}, {1, 2, 3, 4, 0, 1, 1, 0})})[0], {2}, {-2, -1});
+    expect_values(run_op("Det", 11, {f32({2, 2}, {1, 2, 2, 4})})[0], {}, {0});
+    expect_values(run_op("Det", 11, {f32({2, 2}, {0, 1, nan_f, 1})})[0], {}, {nan_f});
+    expect_values(run_op("Det", 11, {f32({0, 0}, {})})[0], {}, {1});
+    EXPECT_THROW(run_op("Det", 11, {ramp({2, 3})}), UserError);
+    EXPECT_THROW(run_op("Det", 11, {ramp({2})}), UserError);
+}
+
+TEST(CumProd, ExclusiveFromTheEnd) {
+    const auto y =
+        run_op("CumProd", 26, {ramp({4}, 1), i64({}, {0})}, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}});
+    expect_values(y[0], {4}, {24, 12, 4, 1});
+}
+
 }  // namespace
 }  // namespace headway

@@ -83,6 +83,10 @@ TEST(Scatter, ReducesAndReplaces) {
                               {ramp({2, 3}, 0.0F, 1.0F), i64({1, 3}, {1, 0, 1}), f32({1, 3}, {7, 8, 9})}, {}, 1);
         expect_values(y[0], {2, 3}, {0, 8, 2, 7, 4, 9});
     }
+    {
+        const auto y = run_op("Scatter", 9, {ramp({3}), i64({2}, {2, 0}), f32({2}, {7, 8})});
+        expect_values(y[0], {3}, {8, 1, 7});
+    }
 }
 
 TEST(Movement, TransposeTileSplitDepthToSpace) {
@@ -218,6 +222,15 @@ TEST(Reshape, ZerosAndFreeExtents) {
     EXPECT_THROW(run_op("Reshape", 14, {ramp({2}), i64({0, 0})}), UserError);
     EXPECT_THROW(run_op("Transpose", 13, {ramp({2, 3})}, {{"perm", ints({0})}}), UserError);
     EXPECT_THROW(run_op("Transpose", 13, {ramp({2, 3})}, {{"perm", ints({0, 0})}}), UserError);
+}
+
+TEST(Dropout, TrainingIsRefusedUnlessNothingIsDropped) {
+    const Tensor trains = of_type(ElementType::boolean, {}, {1});
+    const auto y = run_op("Dropout", 13, {ramp({3}), f32({}, {0}), trains}, {}, 2);
+    expect_values(y[0], {3}, {0, 1, 2});
+    expect_values(y[1], {3}, {1, 1, 1});
+    EXPECT_THROW(run_op("Dropout", 13, {ramp({3}), f32({}, {0.5F}), trains}), Unsupported);
+    EXPECT_THROW(run_op("Dropout", 13, {ramp({3}), Tensor(), trains}), Unsupported);
 }
 
 }  // namespace

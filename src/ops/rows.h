@@ -22,10 +22,9 @@ struct Lines {
     }
 };
 
-// Applies change(line) in place to each line of the input, as doubles, and stores the result.
+// Applies change(line) in place to each line of the values.
 template <class F>
-void change_lines(const ReferenceContext& context, const Lines& lines, F&& change) {
-    std::vector<double> values = doubles_of(context.in(0));
+void change_lines(std::vector<double>& values, const Lines& lines, F&& change) {
     std::vector<double> line(static_cast<size_t>(lines.length));
     lines.for_each([&](int64_t first) {
         for (int64_t i = 0; i < lines.length; ++i)
@@ -34,6 +33,13 @@ void change_lines(const ReferenceContext& context, const Lines& lines, F&& chang
         for (int64_t i = 0; i < lines.length; ++i)
             values[static_cast<size_t>(first + i * lines.inner)] = line[static_cast<size_t>(i)];
     });
+}
+
+// The same for input 0, as doubles; stores the result.
+template <class F>
+void change_lines(const ReferenceContext& context, const Lines& lines, F&& change) {
+    std::vector<double> values = doubles_of(context.in(0));
+    change_lines(values, lines, change);
     store_doubles(values, context.out(0));
 }
 

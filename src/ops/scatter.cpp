@@ -131,6 +131,17 @@ const Op scatter_elements_op{{
     .help = "The input with one element changed for each index, which replaces the update's position on one axis.",
 }};
 
+const Op scatter_op{{
+    .name = "Scatter",
+    .since = {9, 11},
+    .inputs = {3, 3},
+    .types = fixed_size_types,
+    .attributes = {{"axis", "int", "0", "the axis that the indices select"}},
+    .infer = infer_scatter_elements,
+    .reference = scatter_elements_reference,
+    .help = "ScatterElements without a reduction, by its name before opset 11.",
+}};
+
 const Op scatter_nd_op{{
     .name = "ScatterND",
     .since = {11, 13, 16, 18},

@@ -1,3 +1,5 @@
+#include "ops/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,26 +32,12 @@ std::vector<AttributeDoc> softmax_attributes() {
 }
 
 // The largest element; NaN anywhere makes the whole line NaN, through the sums.
-double top_of(const std::vector<double>& line) {
-    return line.empty() ? 0 : *std::max_element(line.begin(), line.end());
-}
+double top_of(std::span<const double> line) { return line.empty() ? 0 : *std::max_element(line.begin(), line.end()); }
 
-void softmax_reference(const ReferenceContext& context) {
-    change_lines(context, softmax_lines(context), [](std::vector<double>& line) {
-        const double top = top_of(line);
-        double sum = 0;
-        for (double& value : line) sum += value = std::exp(value - top);
-        for (double& value : line) value /= sum;
-    });
-}
+void softmax_reference(const ReferenceContext& context) { change_lines(context, softmax_lines(context), softmax_line); }
 
 void log_softmax_reference(const ReferenceContext& context) {
-    change_lines(context, softmax_lines(context), [](std::vector<double>& line) {
-        const double top = top_of(line);
-        double sum = 0;
-        for (double value : line) sum += std::exp(value - top);
-        for (double& value : line) value = value - top - std::log(sum);
-    });
+    change_lines(context, softmax_lines(context), log_softmax_line);
 }
 
 void hardmax_reference(const ReferenceContext& context) {
@@ -60,6 +48,20 @@ void hardmax_reference(const ReferenceContext& context) {
 }
 
 }  // namespace
+
+void softmax_line(std::span<double> line) {
+    const double top = top_of(line);
+    double sum = 0;
+    for (double& value : line) sum += value = std::exp(value - top);
+    for (double& value : line) value /= sum;
+}
+
+void log_softmax_line(std::span<double> line) {
+    const double top = top_of(line);
+    double sum = 0;
+    for (double value : line) sum += std::exp(value - top);
+    for (double& value : line) value = value - top - std::log(sum);
+}
 
 const Op softmax_op{{
     .name = "Softmax",
