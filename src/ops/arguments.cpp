@@ -58,6 +58,14 @@ double scalar_of(const Tensor& tensor, const char* name) {
     return tensor.at(0);
 }
 
+ElementType type_of(const Attributes& attributes, const char* name, ElementType fallback, TypeSet allowed) {
+    const int64_t number = attributes.integer(name, static_cast<int64_t>(fallback));
+    const auto type = static_cast<ElementType>(number);
+    if (number < 0 || number > 31 || !allowed.contains(type))
+        throw Unsupported(std::string(name) + " " + std::to_string(number) + " is not handled");
+    return type;
+}
+
 void copy_reference(const ReferenceContext& context) {
     std::ranges::copy(context.in(0).bytes(), context.out(0).mutable_bytes().begin());
 }

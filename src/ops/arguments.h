@@ -34,6 +34,9 @@ void require_length(const std::vector<int64_t>& values, size_t wanted, const cha
 // One-element input as a number; UserError when it has more.
 double scalar_of(const Tensor& tensor, const char* name);
 
+// The element type that an attribute names by its number in ONNX; Unsupported when it is not among the allowed ones.
+ElementType type_of(const Attributes& attributes, const char* name, ElementType fallback, TypeSet allowed);
+
 // Input 0's bytes into output 0, whatever the shapes: the reference of Identity, Reshape and their kin.
 void copy_reference(const ReferenceContext& context);
 

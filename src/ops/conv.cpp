@@ -1,3 +1,5 @@
+#include "ops/conv.h"
+
 #include <algorithm>
 #include <array>
 
@@ -6,34 +8,9 @@
 #include "ops/doubles.h"
 #include "ops/elementwise.h"
 #include "ops/product.h"
-#include "ops/window.h"
 
 namespace headway {
 namespace {
-
-std::vector<Window> conv_windows(const Attributes& attributes, const Shape& x, const Shape& w) {
-    if (w.rank() < 3) throw UserError("its weights have rank " + std::to_string(w.rank()) + ", less than 3");
-    const std::vector<int64_t> kernel(w.begin() + 2, w.end());
-    if (attributes.integers("kernel_shape", kernel) != kernel) throw UserError("kernel_shape differs from its weights");
-    if (std::ranges::any_of(kernel, [](int64_t extent) { return extent < 1; })) throw UserError("its kernel is empty");
-    return windows_of(attributes, x, kernel);
-}
-
-void infer_conv(InferContext& context) {
-    require_same_types(context);
-    const Shape& x = context.shape(0);
-    const Shape& w = context.shape(1);
-    const std::vector<Window> windows = conv_windows(context.attributes(), x, w);
-    const int64_t groups = context.attributes().integer("group", 1);
-    if (groups < 1 || w[0] % groups != 0 || x[1] != checked_mul(w[1], groups, "channels"))
-        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " +
-                        x.text());
-    if (context.has(2) && context.shape(2) != Shape{w[0]})
-        throw UserError("its bias does not have one entry per output channel");
-    std::vector<int64_t> dims{x[0], w[0]};
-    for (const Window& window : windows) dims.push_back(window.out);
-    context.set_output(0, context.type(0), Shape(std::move(dims)));
-}
 
 // Where the taps of a run of output positions read, kernel position by kernel position: -1 in the padding.
 class TapOffsets {
@@ -103,39 +80,74 @@ void conv_group(const double* x, const double* w, const double* bias, double* y,
     }
 }
 
+void infer_conv(InferContext& context) {
+    require_same_types(context);
+    const Shape& w = context.shape(1);
+    Shape y = conv_shape(context.attributes(), context.shape(0), w);
+    if (context.has(2) && context.shape(2) != Shape{w[0]})
+        throw UserError("its bias does not have one entry per output channel");
+    context.set_output(0, context.type(0), std::move(y));
+}
+
 void conv_reference(const ReferenceContext& context) {
-    const Shape& xs = context.in(0).shape();
-    const Shape& ws = context.in(1).shape();
-    const std::vector<Window> windows = three_axes(conv_windows(context.attributes, xs, ws));
-    const int64_t groups = context.attributes.integer("group", 1);
-    const ConvSizes sizes{ws[1], ws[0] / groups, ws.elements(2, ws.rank()), xs.elements(2, xs.rank()),
-                          windows[0].out * windows[1].out * windows[2].out};
-    const std::vector<double> x = doubles_of(context.in(0));
-    const std::vector<double> w = doubles_of(context.in(1));
     const std::vector<double> bias = context.has(2) ? doubles_of(context.in(2)) : std::vector<double>{};
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
-    for (int64_t image = 0; image < xs[0]; ++image)
-        for (int64_t group = 0; group < groups; ++group)
-            conv_group(x.data() + (image * groups + group) * sizes.in_channels * sizes.in_plane,
-                       w.data() + group * sizes.out_channels * sizes.in_channels * sizes.taps,
-                       bias.empty() ? nullptr : bias.data() + group * sizes.out_channels,
-                       y.data() + (image * groups + group) * sizes.out_channels * sizes.out_plane, windows, sizes);
-    store_doubles(y, context.out(0));
+    store_doubles(convolve(context.attributes, {context.in(0).shape(), doubles_of(context.in(0))},
+                           {context.in(1).shape(), doubles_of(context.in(1))}, bias),
+                  context.out(0));
 }
 
 }  // namespace
+
+std::vector<Window> conv_windows(const Attributes& attributes, const Shape& x, const Shape& w) {
+    if (w.rank() < 3) throw UserError("its weights have rank " + std::to_string(w.rank()) + ", less than 3");
+    const std::vector<int64_t> kernel(w.begin() + 2, w.end());
+    if (attributes.integers("kernel_shape", kernel) != kernel) throw UserError("kernel_shape differs from its weights");
+    if (std::ranges::any_of(kernel, [](int64_t extent) { return extent < 1; })) throw UserError("its kernel is empty");
+    return windows_of(attributes, x, kernel);
+}
+
+Shape conv_shape(const Attributes& attributes, const Shape& x, const Shape& w) {
+    const std::vector<Window> windows = conv_windows(attributes, x, w);
+    const int64_t groups = attributes.integer("group", 1);
+    if (groups < 1 || w[0] % groups != 0 || x[1] != checked_mul(w[1], groups, "channels"))
+        throw UserError("weights of " + w.text() + " in " + std::to_string(groups) + " groups do not fit an input of " +
+                        x.text());
+    std::vector<int64_t> dims{x[0], w[0]};
+    for (const Window& window : windows) dims.push_back(window.out);
+    return Shape(std::move(dims));
+}
+
+std::vector<double> convolve(const Attributes& attributes, const ConvOperand& x, const ConvOperand& w,
+                             const std::vector<double>& bias) {
+    const std::vector<Window> windows = three_axes(conv_windows(attributes, x.shape, w.shape));
+    const int64_t groups = attributes.integer("group", 1);
+    const ConvSizes sizes{w.shape[1], w.shape[0] / groups, w.shape.elements(2, w.shape.rank()),
+                          x.shape.elements(2, x.shape.rank()), windows[0].out * windows[1].out * windows[2].out};
+    std::vector<double> y(static_cast<size_t>(x.shape[0] * w.shape[0] * sizes.out_plane));
+    for (int64_t image = 0; image < x.shape[0]; ++image)
+        for (int64_t group = 0; group < groups; ++group)
+            conv_group(x.values.data() + (image * groups + group) * sizes.in_channels * sizes.in_plane,
+                       w.values.data() + group * sizes.out_channels * sizes.in_channels * sizes.taps,
+                       bias.empty() ? nullptr : bias.data() + group * sizes.out_channels,
+                       y.data() + (image * groups + group) * sizes.out_channels * sizes.out_plane, windows, sizes);
+    return y;
+}
+
+std::vector<AttributeDoc> conv_attributes() {
+    return {{"auto_pad", "string", "NOTSET", "NOTSET, SAME_UPPER, SAME_LOWER or VALID"},
+            {"dilations", "ints", "1", "distance of taps, per axis"},
+            {"group", "int", "1", "groups of channels that do not see each other"},
+            {"kernel_shape", "ints", "from the weights", "extents of the kernel"},
+            {"pads", "ints", "0", "padding at the begin of each axis, then at the end"},
+            {"strides", "ints", "1", "distance of windows, per axis"}};
+}
 
 const Op conv_op{{
     .name = "Conv",
     .since = {1, 11, 22},
     .inputs = {2, 3},
     .types = float_types,
-    .attributes = {{"auto_pad", "string", "NOTSET", "NOTSET, SAME_UPPER, SAME_LOWER or VALID"},
-                   {"dilations", "ints", "1", "distance of taps, per axis"},
-                   {"group", "int", "1", "groups of channels that do not see each other"},
-                   {"kernel_shape", "ints", "from the weights", "extents of the kernel"},
-                   {"pads", "ints", "0", "padding at the begin of each axis, then at the end"},
-                   {"strides", "ints", "1", "distance of windows, per axis"}},
+    .attributes = conv_attributes(),
     .infer = infer_conv,
     .reference = conv_reference,
     .help = "Convolution over one to three axes.",

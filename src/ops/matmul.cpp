@@ -1,3 +1,5 @@
+#include "ops/matmul.h"
+
 #include "ops/doubles.h"
 #include "ops/elementwise.h"
 #include "ops/product.h"
@@ -5,31 +7,9 @@
 namespace headway {
 namespace {
 
-// Both operands as stacks of matrices; a vector is one row on the left and one column on the right.
-struct MatmulShapes {
-    Shape a, b, batch;
-    int64_t rows, columns, inner;
-};
-
-MatmulShapes matmul_shapes(Shape a, Shape b) {
-    if (a.rank() == 0 || b.rank() == 0) throw UserError("an operand is a scalar");
-    if (a.rank() == 1) a = Shape{1, a[0]};
-    if (b.rank() == 1) b = Shape{b[0], 1};
-    const int64_t inner = a.back();
-    if (b[b.rank() - 2] != inner)
-        throw UserError("operands of " + a.text() + " and " + b.text() + " cannot be multiplied");
-    const Shape batch = broadcast(Shape(std::vector<int64_t>(a.begin(), a.end() - 2)),
-                                  Shape(std::vector<int64_t>(b.begin(), b.end() - 2)));
-    return {a, b, batch, a[a.rank() - 2], b.back(), inner};
-}
-
 void infer_matmul(InferContext& context) {
     require_same_types(context);
-    const MatmulShapes shapes = matmul_shapes(context.shape(0), context.shape(1));
-    std::vector<int64_t> dims = shapes.batch.dims();
-    if (context.shape(0).rank() > 1) dims.push_back(shapes.rows);
-    if (context.shape(1).rank() > 1) dims.push_back(shapes.columns);
-    context.set_output(0, context.type(0), Shape(std::move(dims)));
+    context.set_output(0, context.type(0), matmul_shapes(context.shape(0), context.shape(1)).output());
 }
 
 // Matrix index of each batch entry in a stack of shape `stack`.
@@ -49,14 +29,7 @@ void for_each_matrix(const MatmulShapes& shapes, F&& product) {
 }
 
 void float_matmul(const ReferenceContext& context, const MatmulShapes& shapes) {
-    const std::vector<double> a = doubles_of(context.in(0));
-    const std::vector<double> b = doubles_of(context.in(1));
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
-    for_each_matrix(shapes, [&](int64_t i, int64_t j, int64_t k) {
-        multiply(a.data() + i * shapes.rows * shapes.inner, b.data() + j * shapes.inner * shapes.columns,
-                 y.data() + k * shapes.rows * shapes.columns, shapes.rows, shapes.columns, shapes.inner);
-    });
-    store_doubles(y, context.out(0));
+    store_doubles(multiply_matrices(shapes, doubles_of(context.in(0)), doubles_of(context.in(1))), context.out(0));
 }
 
 // Integers wrap, so double will not do.
@@ -86,6 +59,37 @@ void matmul_reference(const ReferenceContext& context) {
 }
 
 }  // namespace
+
+MatmulShapes matmul_shapes(Shape a, Shape b) {
+    if (a.rank() == 0 || b.rank() == 0) throw UserError("an operand is a scalar");
+    const bool left_vector = a.rank() == 1;
+    const bool right_vector = b.rank() == 1;
+    if (left_vector) a = Shape{1, a[0]};
+    if (right_vector) b = Shape{b[0], 1};
+    const int64_t inner = a.back();
+    if (b[b.rank() - 2] != inner)
+        throw UserError("operands of " + a.text() + " and " + b.text() + " cannot be multiplied");
+    const Shape batch = broadcast(Shape(std::vector<int64_t>(a.begin(), a.end() - 2)),
+                                  Shape(std::vector<int64_t>(b.begin(), b.end() - 2)));
+    return {a, b, batch, a[a.rank() - 2], b.back(), inner, left_vector, right_vector};
+}
+
+Shape MatmulShapes::output() const {
+    std::vector<int64_t> dims = batch.dims();
+    if (!left_vector) dims.push_back(rows);
+    if (!right_vector) dims.push_back(columns);
+    return Shape(std::move(dims));
+}
+
+std::vector<double> multiply_matrices(const MatmulShapes& shapes, const std::vector<double>& a,
+                                      const std::vector<double>& b) {
+    std::vector<double> y(static_cast<size_t>(shapes.output().elements()));
+    for_each_matrix(shapes, [&](int64_t i, int64_t j, int64_t k) {
+        multiply(a.data() + i * shapes.rows * shapes.inner, b.data() + j * shapes.inner * shapes.columns,
+                 y.data() + k * shapes.rows * shapes.columns, shapes.rows, shapes.columns, shapes.inner);
+    });
+    return y;
+}
 
 const Op matmul_op{{
     .name = "MatMul",
