@@ -33,7 +33,8 @@ typedef enum hw_status {
     HW_INTERNAL_ERROR = 70 /* a bug of Headway's */
 } hw_status;
 
-/* Element types have ONNX's numbers (TensorProto.DataType). */
+/* Element types have ONNX's numbers (TensorProto.DataType). In memory an element of fewer than eight bits takes a byte
+ * of its own: 2- and 4-bit integers as the 8-bit integer of their value, HW_F4E2M1 in the low four bits. */
 typedef enum hw_type {
     HW_UNDEFINED = 0,
     HW_F32 = 1,
@@ -48,7 +49,17 @@ typedef enum hw_type {
     HW_F64 = 11,
     HW_U32 = 12,
     HW_U64 = 13,
-    HW_BF16 = 16
+    HW_BF16 = 16,
+    HW_F8E4M3FN = 17,
+    HW_F8E4M3FNUZ = 18,
+    HW_F8E5M2 = 19,
+    HW_F8E5M2FNUZ = 20,
+    HW_U4 = 21,
+    HW_I4 = 22,
+    HW_F4E2M1 = 23,
+    HW_F8E8M0 = 24,
+    HW_U2 = 25,
+    HW_I2 = 26
 } hw_type;
 
 typedef enum hw_side { HW_INPUT = 0, HW_OUTPUT = 1 } hw_side;

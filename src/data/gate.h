@@ -5,7 +5,7 @@
 //   f64, f32    rel_l2 <= 1e-3 and max_rel <= 0.05
 //   f16         rel_l2 <= 4e-3 and max_rel <= 0.2          four units in the last place of the type, as its own
 //   bf16        rel_l2 <= 3e-2 and max_rel <= 1            rounding already costs one
-//   integers    no mismatch at all
+//   integers    no mismatch at all; the same for floating point of 8 bits or fewer
 // An fp32 engine that only reorders sums, Winograd F(4,3) included, stays below a tenth of the first; a wrong operator,
 // constant or axis is far above. rel_l2 alone would let one wrong element in a million pass, hence max_rel, which is
 // relative to the larger of the element and the rms of the output, so that elements near zero do not decide. NaN and

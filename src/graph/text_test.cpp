@@ -116,6 +116,9 @@ TEST(GraphText, ConstantsOfEveryTypeAreExact) {
         const %f: i8[2] = {-128,127}
         const %g: f32[2] = {nan,-0}
         const %h: u8[3] = fill(255)
+        const %i: f8e4m3fn[3] = {448,-0.5,nan}
+        const %j: i4[3] = fill(-8)
+        const %k: f8e8m0[1] = {0.25}
     })"));
     EXPECT_EQ(graph.value(0).constant->at(0), 0.1);
     EXPECT_EQ(graph.value(1).constant->half_bits()[0], 0x3555);
@@ -124,6 +127,9 @@ TEST(GraphText, ConstantsOfEveryTypeAreExact) {
     EXPECT_TRUE(std::isnan(graph.value(6).constant->at(0)));
     EXPECT_TRUE(std::signbit(graph.value(6).constant->at(1)));
     EXPECT_EQ(graph.value(7).constant->at(2), 255);
+    EXPECT_EQ(graph.value(8).constant->at(0), 448);
+    EXPECT_EQ(graph.value(9).constant->at(2), -8);
+    EXPECT_EQ(graph.value(10).constant->at(0), 0.25);
 }
 
 TEST(GraphText, SubgraphsCaptureOuterNames) {

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "tensor/narrow.h"
 
 namespace headway {
 namespace {
@@ -8,9 +9,22 @@ namespace {
 ElementType cast_target(const Attributes& attributes) {
     const int64_t number = attributes.integer("to", 0);
     const auto type = static_cast<ElementType>(number);
-    if (number <= 0 || number > 255 || !fixed_size_types.contains(number < 32 ? type : ElementType::undefined))
+    if (number <= 0 || number > 255 || !movable_types.contains(number < 32 ? type : ElementType::undefined))
         throw Unsupported("cannot cast to element type " + std::to_string(number));
     return type;
+}
+
+NarrowRounding cast_rounding(const Attributes& attributes) {
+    NarrowRounding rounding;
+    rounding.saturate = attributes.integer("saturate", 1) != 0;
+    const std::string mode = attributes.text("round_mode", "up");
+    if (mode == "down")
+        rounding.power = PowerRounding::down;
+    else if (mode == "nearest")
+        rounding.power = PowerRounding::nearest;
+    else if (mode != "up")
+        throw UserError("attribute round_mode is none of up, down and nearest");
+    return rounding;
 }
 
 // Floating point to integer truncates, saturates, and makes NaN zero, in every place that casts; integers wrap.
@@ -30,9 +44,7 @@ typename To::Storage cast_element(typename From::Compute value) {
     }
 }
 
-void cast_reference(const ReferenceContext& context) {
-    const Tensor& x = context.in(0);
-    Tensor& y = context.out(0);
+void cast_wide(const Tensor& x, Tensor& y) {
     visit_element(x.type(), [&]<class From>(From) {
         visit_element(y.type(), [&]<class To>(To) {
             const auto* from = stored<typename From::Storage>(x);
@@ -42,26 +54,62 @@ void cast_reference(const ReferenceContext& context) {
     });
 }
 
+// The same numbers in a type that arithmetic knows: narrow integers lie in memory as 8-bit ones, and every narrow
+// floating-point number is an f32. A view where it can be.
+Tensor cast_widened(const Tensor& x) {
+    if (is_narrow_integer(x.type())) {
+        const bool is_signed = x.type() == ElementType::i4 || x.type() == ElementType::i2;
+        return Tensor(is_signed ? ElementType::i8 : ElementType::u8, x.shape(), x.bytes(), nullptr);
+    }
+    if (!is_narrow_float(x.type())) return x;
+    Tensor wide(ElementType::f32, x.shape());
+    for (int64_t i = 0; i < x.elements(); ++i) wide.set(i, x.at(i));
+    return wide;
+}
+
+// To 2 and 4 bits floating point wraps as integers do: what ONNX's cases ask for where its text leaves it open.
+void cast_reference(const ReferenceContext& context) {
+    const Tensor x = cast_widened(context.in(0));
+    Tensor& y = context.out(0);
+    if (is_narrow_float(y.type())) {
+        const NarrowRounding rounding = cast_rounding(context.attributes);
+        auto* to = stored<uint8_t>(y);
+        for (int64_t i = 0; i < x.elements(); ++i) to[i] = double_to_narrow(y.type(), x.at(i), rounding);
+    } else if (is_narrow_integer(y.type())) {
+        Tensor whole(ElementType::i64, x.shape());
+        cast_wide(x, whole);
+        const std::span<const int64_t> from = whole.data<int64_t>();
+        auto* to = stored<uint8_t>(y);
+        for (int64_t i = 0; i < x.elements(); ++i)
+            to[i] = narrow_byte(y.type(), static_cast<uint8_t>(from[static_cast<size_t>(i)]));
+    } else {
+        cast_wide(x, y);
+    }
+}
+
+const AttributeDoc cast_saturate_doc{
+    "saturate", "int", "1", "to 8-bit floats: 1 makes what is out of range the largest value, 0 infinity or NaN"};
+const AttributeDoc cast_round_mode_doc{"round_mode", "string", "up", "to f8e8m0: up, down or nearest (opset 24)"};
+
 }  // namespace
 
 const Op cast_op{{
     .name = "Cast",
-    .since = {6, 9, 13, 19},
-    .types = fixed_size_types,
-    .attributes = {{"to", "int", "", "number of the new element type"},
-                   {"saturate", "int", "1", "only read for 8-bit floats, which are not supported"}},
+    .since = {6, 9, 13, 19, 21, 23, 24, 25},
+    .types = movable_types,
+    .attributes = {{"to", "int", "", "number of the new element type"}, cast_saturate_doc, cast_round_mode_doc},
     .infer = [](InferContext& context) { context.set_output(0, cast_target(context.attributes()), context.shape(0)); },
     .reference = cast_reference,
-    .help =
-        "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers wrap.",
+    .help = "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers "
+            "wrap, and so does everything that becomes an integer of 2 or 4 bits.",
 }};
 
 const Op cast_like_op{{
     .name = "CastLike",
-    .since = {15, 19},
+    .since = {15, 19, 21, 23, 24, 25},
     .inputs = {2, 2},
-    .types = fixed_size_types,
-    .attributes = {{"saturate", "int", "1", "only read for 8-bit floats, which are not supported"}},
+    .types = movable_types,
+    .attributes = {cast_saturate_doc, cast_round_mode_doc},
     .infer = [](InferContext& context) { context.set_output(0, context.type(1), context.shape(0)); },
     .reference = cast_reference,
     .help = "Changes the element type to that of the second input, as Cast does.",

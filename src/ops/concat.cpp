@@ -44,7 +44,7 @@ const Op concat_op{{
     .name = "Concat",
     .since = {4, 11, 13},
     .inputs = {1, any_number},
-    .types = fixed_size_types,
+    .types = movable_types,
     .attributes = {{"axis", "int", "", "the axis along which the inputs follow each other"}},
     .infer = infer_concat,
     .reference = concat_reference,

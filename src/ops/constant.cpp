@@ -34,7 +34,7 @@ void constant_reference(const ReferenceContext& context) {
 
 const Op constant_op{{
     .name = "Constant",
-    .since = {1, 9, 11, 12, 13, 19},
+    .since = {1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
     .inputs = {0, 0},
     .attributes = {{"value", "tensor", "", "the value"},
                    {"value_float", "float", "", "the value, as a scalar"},

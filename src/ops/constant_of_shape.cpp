@@ -25,7 +25,7 @@ void constant_of_shape_reference(const ReferenceContext& context) {
 
 const Op constant_of_shape_op{{
     .name = "ConstantOfShape",
-    .since = {9, 20},
+    .since = {9, 20, 21, 23, 24, 25},
     .types = index_types,
     .attributes = {{"value", "tensor", "0.0", "one element that fills the output"}},
     .infer = infer_constant_of_shape,

@@ -1,12 +1,13 @@
 #include "ops/doubles.h"
 
 #include "ops/element.h"
+#include "ops/types.h"
 
 namespace headway {
 
 std::vector<double> doubles_of(const Tensor& tensor) {
     std::vector<double> values(static_cast<size_t>(tensor.elements()));
-    if (!is_float(tensor.type())) {
+    if (!float_types.contains(tensor.type())) {
         for (size_t i = 0; i < values.size(); ++i) values[i] = tensor.at(static_cast<int64_t>(i));
         return values;
     }
@@ -19,7 +20,7 @@ std::vector<double> doubles_of(const Tensor& tensor) {
 
 void store_doubles(const std::vector<double>& values, Tensor& tensor) {
     HEADWAY_CHECK(static_cast<int64_t>(values.size()) == tensor.elements());
-    if (!is_float(tensor.type())) {
+    if (!float_types.contains(tensor.type())) {
         for (size_t i = 0; i < values.size(); ++i) tensor.set(static_cast<int64_t>(i), values[i]);
         return;
     }

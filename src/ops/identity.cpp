@@ -5,8 +5,8 @@ namespace headway {
 
 const Op identity_op{{
     .name = "Identity",
-    .since = {1, 13, 14, 16},
-    .types = fixed_size_types,
+    .since = {1, 13, 14, 16, 19, 21, 23, 24, 25},
+    .types = movable_types,
     .infer = infer_same,
     .reference = copy_reference,
     .data_movement = true,

@@ -132,9 +132,9 @@ void pad_reference(const ReferenceContext& context) {
 
 const Op pad_op{{
     .name = "Pad",
-    .since = {2, 11, 13, 18, 19, 21},
+    .since = {2, 11, 13, 18, 19, 21, 23, 24, 25},
     .inputs = {1, 4},
-    .types = fixed_size_types,
+    .types = movable_types,
     .attributes = {{"mode", "string", "constant", "constant, reflect, edge or wrap"},
                    {"pads", "ints", "", "added at the begin of each axis, then at the end (an input from opset 11)"},
                    {"value", "float", "0.0", "the constant (an input from opset 11)"}},

@@ -7,51 +7,104 @@
 #include "ops/arguments.h"
 #include "ops/doubles.h"
 #include "ops/elementwise.h"
+#include "tensor/narrow.h"
 
 namespace headway {
 namespace {
 
-constexpr TypeSet quantized_types{ElementType::u8, ElementType::i8, ElementType::u16, ElementType::i16,
-                                  ElementType::i32};
+constexpr TypeSet quantized_types =
+    TypeSet{ElementType::u8, ElementType::i8, ElementType::u16, ElementType::i16, ElementType::f4e2m1} |
+    narrow_integer_types | float8_types;
+constexpr TypeSet quantize_scale_types = float_types | TypeSet{ElementType::i32, ElementType::f8e8m0};
+
+// The type that an attribute names by its number; undefined where it is absent.
+ElementType quantize_named_type(const Attributes& attributes, const char* name, TypeSet allowed) {
+    const int64_t number = attributes.integer(name, 0);
+    if (number == 0) return ElementType::undefined;
+    const auto type = number > 0 && number < 32 ? static_cast<ElementType>(number) : ElementType::undefined;
+    if (!allowed.contains(type))
+        throw Unsupported("element type number " + std::to_string(number) + " is not handled as its " + name);
+    return type;
+}
 
 ElementType quantized_type(const InferContext& context) {
-    if (context.has(2)) return context.type(2);
-    const int64_t given = context.attributes().integer("output_dtype", 0);
-    if (given < 0 || given > 31) throw Unsupported("its output type is not handled");
-    return given == 0 ? ElementType::u8 : static_cast<ElementType>(given);
+    const ElementType named = quantize_named_type(context.attributes(), "output_dtype", quantized_types);
+    if (!context.has(2)) return named == ElementType::undefined ? ElementType::u8 : named;
+    if (named != ElementType::undefined && named != context.type(2))
+        throw UserError("its zero point is not of its output type");
+    return context.type(2);
+}
+
+// Scales of all three kinds. What zero points of floating point other than 0 mean ONNX says in two ways.
+void check_quantize_scales(const InferContext& context) {
+    if (!quantize_scale_types.contains(context.type(1)))
+        throw Unsupported("a scale of type " + std::string(to_string(context.type(1))) + " is not handled");
+    ScaleMap::of(context.attributes(), context.shape(0), context.shape(1));
+    const Tensor* zero = context.constant(2);
+    if (zero == nullptr || !is_float(zero->type())) return;
+    for (int64_t i = 0; i < zero->elements(); ++i)
+        if (zero->at(i) != 0) throw Unsupported("a zero point of floating point is only handled where it is 0");
+}
+
+// ONNX divides in a type: by default the scale's from opset 23. Before that ONNX Runtime decides: f32. Powers of two
+// divide alike in both.
+ElementType quantize_division_type(const Attributes& attributes, int version, ElementType scale) {
+    const ElementType named = quantize_named_type(attributes, "precision", float_types);
+    if (named != ElementType::undefined) return named;
+    return version >= 23 && float_types.contains(scale) ? scale : ElementType::f32;
+}
+
+// One scale may be a scalar and its zero point a vector, as in ONNX's cases, or the other way.
+bool zero_fits(const Shape& zero, const Shape& scale) {
+    return zero == scale || (zero.elements() == 1 && scale.elements() == 1 && zero.rank() <= 1 && scale.rank() <= 1);
+}
+
+double quantize_rounded_to(ElementType type, double value) {
+    return visit_float(type, [&]<class E>(E) { return static_cast<double>(E::load(E::store(value))); });
 }
 
 // The quotient as f32, since ONNX rounds that one: in double, ties would fall otherwise.
 double rounded_quotient(double x, double scale) { return std::nearbyint(static_cast<float>(x / scale)); }
 
 void infer_quantize(InferContext& context) {
-    ScaleMap::of(context.attributes(), context.shape(0), context.shape(1));
+    check_quantize_scales(context);
     const ElementType type = quantized_type(context);
-    if (!quantized_types.contains(type) || type == ElementType::i32)
-        throw Unsupported("its output type is not handled");
-    if (context.has(2) && context.shape(2) != context.shape(1))
+    if (!quantized_types.contains(type)) throw Unsupported("its output type is not handled");
+    quantize_division_type(context.attributes(), context.version(), context.type(1));  // refuses an unknown one
+    if (context.has(2) && !zero_fits(context.shape(2), context.shape(1)))
         throw UserError("its scale and zero point differ in shape");
     context.set_output(0, type, context.shape(0));
 }
 
 void quantize_reference(const ReferenceContext& context) {
     const ScaleMap map = ScaleMap::of(context.attributes, context.in(0).shape(), context.in(1).shape());
-    const IntegerRange range = integer_range(context.out(0).type());
+    const ElementType type = context.out(0).type();
+    const ElementType division = quantize_division_type(context.attributes, context.version, context.in(1).type());
+    const IntegerRange range = is_float(type) ? IntegerRange{} : integer_range(type);
+    const NarrowRounding rounding{.saturate = context.attributes.integer("saturate", 1) != 0};
     std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> scale = doubles_of(context.in(1));
     const std::vector<double> zero = context.has(2) ? doubles_of(context.in(2)) : std::vector<double>(scale.size(), 0);
     for (size_t i = 0; i < x.size(); ++i) {
         const auto k = static_cast<size_t>(map.at(static_cast<int64_t>(i)));
-        x[i] = std::clamp(rounded_quotient(x[i], scale[k]) + zero[k], range.low, range.high);
+        const double quotient = quantize_rounded_to(
+            division, quantize_rounded_to(division, x[i]) / quantize_rounded_to(division, scale[k]));
+        if (is_float(type))
+            stored<uint8_t>(context.out(0))[i] = double_to_narrow(type, quotient, rounding);
+        else
+            x[i] = std::clamp(std::nearbyint(quotient) + zero[k], range.low, range.high);
     }
-    store_doubles(x, context.out(0));
+    if (!is_float(type)) store_doubles(x, context.out(0));
 }
 
 void infer_dequantize(InferContext& context) {
-    ScaleMap::of(context.attributes(), context.shape(0), context.shape(1));
-    if (context.has(2) && (context.shape(2) != context.shape(1) || context.type(2) != context.type(0)))
+    check_quantize_scales(context);
+    if (context.has(2) && (!zero_fits(context.shape(2), context.shape(1)) || context.type(2) != context.type(0)))
         throw UserError("its zero point does not fit its scale or its input");
-    context.set_output(0, context.type(1), context.shape(0));
+    const ElementType named = quantize_named_type(context.attributes(), "output_dtype", float_types);
+    const ElementType type = named == ElementType::undefined ? context.type(1) : named;
+    if (!float_types.contains(type)) throw Unsupported("its output type is not handled");
+    context.set_output(0, type, context.shape(0));
 }
 
 void dequantize_reference(const ReferenceContext& context) {
@@ -90,6 +143,9 @@ void dynamic_quantize_reference(const ReferenceContext& context) {
     if (context.wants(2)) context.out(2).set(0, zero);
 }
 
+const AttributeDoc quantize_axis_doc{"axis", "int", "1", "the axis of scales and zero points, where there are several"};
+const AttributeDoc quantize_block_doc{"block_size", "int", "0", "elements on that axis that share a scale (opset 21)"};
+
 }  // namespace
 
 ScaleMap ScaleMap::of(const Attributes& attributes, const Shape& x, const Shape& scale) {
@@ -115,35 +171,43 @@ IntegerRange integer_range(ElementType type) {
             return {0, 65535};
         case ElementType::i16:
             return {-32768, 32767};
+        case ElementType::u4:
+            return {0, 15};
+        case ElementType::i4:
+            return {-8, 7};
+        case ElementType::u2:
+            return {0, 3};
+        case ElementType::i2:
+            return {-2, 1};
         default:
             throw Unsupported("element type " + std::string(to_string(type)) + " is not handled");
     }
 }
 
-std::vector<AttributeDoc> quantize_attributes() {
-    return {{"axis", "int", "1", "the axis of scales and zero points, where there are several"},
-            {"block_size", "int", "0", "elements on that axis that share a scale (opset 21)"},
-            {"saturate", "int", "1", "only read for 8-bit floats, which are not supported"},
-            {"output_dtype", "int", "0", "element type of the output where there is no zero point (opset 21)"}};
-}
-
 const Op quantize_linear_op{{
     .name = "QuantizeLinear",
-    .since = {10, 13, 19, 21},
+    .since = {10, 13, 19, 21, 23, 24, 25},
     .inputs = {2, 3},
     .types = float_types | TypeSet{ElementType::i32},
-    .attributes = quantize_attributes(),
+    .attributes = {quantize_axis_doc,
+                   quantize_block_doc,
+                   {"saturate", "int", "1", "0: what an 8-bit float cannot hold becomes infinity or NaN"},
+                   {"output_dtype", "int", "0", "element type of the output where there is no zero point (opset 21)"},
+                   {"precision", "int", "0", "element type in which is divided, by default the scale's (opset 23)"}},
     .infer = infer_quantize,
     .reference = quantize_reference,
-    .help = "x / scale, rounded to nearest even, plus the zero point, saturated.",
+    .help = "x / scale, rounded to nearest even, plus the zero point, saturated. To 8- and 4-bit floats without a zero "
+            "point.",
 }};
 
 const Op dequantize_linear_op{{
     .name = "DequantizeLinear",
-    .since = {10, 13, 19, 21},
+    .since = {10, 13, 19, 21, 23, 24, 25},
     .inputs = {2, 3},
-    .types = quantized_types,
-    .attributes = quantize_attributes(),
+    .types = quantized_types | TypeSet{ElementType::i32},
+    .attributes = {quantize_axis_doc,
+                   quantize_block_doc,
+                   {"output_dtype", "int", "0", "element type of the output, by default the scale's (opset 23)"}},
     .infer = infer_dequantize,
     .reference = dequantize_reference,
     .help = "(x - zero point) * scale.",

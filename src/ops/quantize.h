@@ -1,8 +1,6 @@
 // Scales and zero points: one for the whole tensor, one for each position on an axis, or one for each block on it.
 #pragma once
 
-#include <vector>
-
 #include "ops/op.h"
 
 namespace headway {
@@ -21,12 +19,10 @@ struct ScaleMap {
     }
 };
 
-// Range of an 8- or 16-bit integer type.
+// Range of an integer type of 16 bits or fewer.
 struct IntegerRange {
     double low, high;
 };
 IntegerRange integer_range(ElementType type);
-
-std::vector<AttributeDoc> quantize_attributes();
 
 }  // namespace headway

@@ -45,9 +45,9 @@ void infer_reshape(InferContext& context) {
 
 const Op reshape_op{{
     .name = "Reshape",
-    .since = {1, 5, 13, 14, 19},
+    .since = {1, 5, 13, 14, 19, 21, 23, 24, 25},
     .inputs = {1, 2},
-    .types = fixed_size_types,
+    .types = movable_types,
     .attributes = {{"allowzero", "int", "0", "1: an extent of 0 means zero elements, not \"as the input\" (opset 14)"},
                    {"shape", "ints", "", "the new shape (opset 1)"}},
     .infer = infer_reshape,

@@ -31,7 +31,7 @@ void shape_reference(const ReferenceContext& context) {
 
 const Op shape_op{{
     .name = "Shape",
-    .since = {1, 13, 15, 19},
+    .since = {1, 13, 15, 19, 21, 23, 24, 25},
     .attributes = {{"start", "int", "0", "first axis to report (opset 15)"},
                    {"end", "int", "rank", "axis before which to stop (opset 15)"}},
     .infer = infer_shape,

@@ -23,9 +23,9 @@ void infer_squeeze(InferContext& context) {
 
 const Op squeeze_op{{
     .name = "Squeeze",
-    .since = {1, 11, 13},
+    .since = {1, 11, 13, 21, 23, 24, 25},
     .inputs = {1, 2},
-    .types = fixed_size_types,
+    .types = movable_types,
     .attributes = {{"axes", "ints", "all of extent 1", "axes to drop (an input from opset 13)"}},
     .infer = infer_squeeze,
     .reference = copy_reference,

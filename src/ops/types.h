@@ -34,7 +34,13 @@ inline constexpr TypeSet boolean_type{ElementType::boolean};
 inline constexpr TypeSet signed_types = float_types | signed_integer_types;
 inline constexpr TypeSet integer_types = signed_integer_types | unsigned_integer_types;
 inline constexpr TypeSet number_types = float_types | integer_types;
-inline constexpr TypeSet fixed_size_types = number_types | boolean_type;  // all but strings
+inline constexpr TypeSet fixed_size_types = number_types | boolean_type;
+inline constexpr TypeSet float8_types{ElementType::f8e4m3fn, ElementType::f8e4m3fnuz, ElementType::f8e5m2,
+                                      ElementType::f8e5m2fnuz};
+inline constexpr TypeSet narrow_integer_types{ElementType::u4, ElementType::i4, ElementType::u2, ElementType::i2};
+inline constexpr TypeSet narrow_types =
+    float8_types | narrow_integer_types | TypeSet{ElementType::f4e2m1, ElementType::f8e8m0};
+inline constexpr TypeSet movable_types = fixed_size_types | narrow_types;  // all but strings
 inline constexpr TypeSet index_types{ElementType::i32, ElementType::i64};
 
 }  // namespace headway

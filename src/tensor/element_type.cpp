@@ -11,24 +11,35 @@ struct Entry {
     ElementType type;
     std::string_view name;
     size_t size;
+    size_t bits;
 };
 
-constexpr std::array<Entry, 15> table{{
-    {ElementType::f32, "f32", 4},
-    {ElementType::u8, "u8", 1},
-    {ElementType::i8, "i8", 1},
-    {ElementType::u16, "u16", 2},
-    {ElementType::i16, "i16", 2},
-    {ElementType::i32, "i32", 4},
-    {ElementType::i64, "i64", 8},
-    {ElementType::string, "string", 0},
-    {ElementType::boolean, "bool", 1},
-    {ElementType::f16, "f16", 2},
-    {ElementType::f64, "f64", 8},
-    {ElementType::u32, "u32", 4},
-    {ElementType::u64, "u64", 8},
-    {ElementType::bf16, "bf16", 2},
-    {ElementType::undefined, "undefined", 0},
+constexpr std::array<Entry, 25> table{{
+    {ElementType::f32, "f32", 4, 32},
+    {ElementType::u8, "u8", 1, 8},
+    {ElementType::i8, "i8", 1, 8},
+    {ElementType::u16, "u16", 2, 16},
+    {ElementType::i16, "i16", 2, 16},
+    {ElementType::i32, "i32", 4, 32},
+    {ElementType::i64, "i64", 8, 64},
+    {ElementType::string, "string", 0, 0},
+    {ElementType::boolean, "bool", 1, 8},
+    {ElementType::f16, "f16", 2, 16},
+    {ElementType::f64, "f64", 8, 64},
+    {ElementType::u32, "u32", 4, 32},
+    {ElementType::u64, "u64", 8, 64},
+    {ElementType::bf16, "bf16", 2, 16},
+    {ElementType::f8e4m3fn, "f8e4m3fn", 1, 8},
+    {ElementType::f8e4m3fnuz, "f8e4m3fnuz", 1, 8},
+    {ElementType::f8e5m2, "f8e5m2", 1, 8},
+    {ElementType::f8e5m2fnuz, "f8e5m2fnuz", 1, 8},
+    {ElementType::u4, "u4", 1, 4},
+    {ElementType::i4, "i4", 1, 4},
+    {ElementType::f4e2m1, "f4e2m1", 1, 4},
+    {ElementType::f8e8m0, "f8e8m0", 1, 8},
+    {ElementType::u2, "u2", 1, 2},
+    {ElementType::i2, "i2", 1, 2},
+    {ElementType::undefined, "undefined", 0, 0},
 }};
 
 }  // namespace
@@ -36,6 +47,12 @@ constexpr std::array<Entry, 15> table{{
 size_t size_of(ElementType type) {
     for (const Entry& entry : table)
         if (entry.type == type) return entry.size;
+    return 0;
+}
+
+size_t bits_of(ElementType type) {
+    for (const Entry& entry : table)
+        if (entry.type == type) return entry.bits;
     return 0;
 }
 
@@ -53,7 +70,16 @@ ElementType element_type_from_string(std::string_view word) {
 
 bool is_float(ElementType type) {
     return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
-           type == ElementType::bf16;
+           type == ElementType::bf16 || is_narrow_float(type);
+}
+
+bool is_narrow_float(ElementType type) {
+    return (type >= ElementType::f8e4m3fn && type <= ElementType::f8e5m2fnuz) || type == ElementType::f4e2m1 ||
+           type == ElementType::f8e8m0;
+}
+
+bool is_narrow_integer(ElementType type) {
+    return type == ElementType::u4 || type == ElementType::i4 || type == ElementType::u2 || type == ElementType::i2;
 }
 
 float bf16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }

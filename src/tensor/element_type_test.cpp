@@ -20,16 +20,23 @@ double rounded_to(double value, int mantissa, int least) {
 
 TEST(ElementTypes, NamesReadBack) {
     for (const ElementType type :
-         {ElementType::f32, ElementType::u8, ElementType::i8, ElementType::u16, ElementType::i16, ElementType::i32,
-          ElementType::i64, ElementType::string, ElementType::boolean, ElementType::f16, ElementType::f64,
-          ElementType::u32, ElementType::u64, ElementType::bf16})
+         {ElementType::f32,     ElementType::u8,         ElementType::i8,       ElementType::u16,
+          ElementType::i16,     ElementType::i32,        ElementType::i64,      ElementType::string,
+          ElementType::boolean, ElementType::f16,        ElementType::f64,      ElementType::u32,
+          ElementType::u64,     ElementType::bf16,       ElementType::f8e4m3fn, ElementType::f8e4m3fnuz,
+          ElementType::f8e5m2,  ElementType::f8e5m2fnuz, ElementType::u4,       ElementType::i4,
+          ElementType::f4e2m1,  ElementType::f8e8m0,     ElementType::u2,       ElementType::i2})
         EXPECT_EQ(element_type_from_string(to_string(type)), type);
     EXPECT_EQ(element_type_from_string("float"), ElementType::undefined);
-    EXPECT_EQ(size_of(static_cast<ElementType>(17)), 0U);
+    EXPECT_EQ(size_of(static_cast<ElementType>(14)), 0U);
     EXPECT_EQ(to_string(static_cast<ElementType>(99)), "undefined");
     EXPECT_EQ(size_of(ElementType::bf16), 2U);
     EXPECT_TRUE(is_float(ElementType::bf16));
     EXPECT_FALSE(is_float(ElementType::i8));
+    EXPECT_TRUE(is_float(ElementType::f4e2m1));
+    EXPECT_FALSE(is_float(ElementType::i4));
+    EXPECT_EQ(size_of(ElementType::i4), 1U);
+    EXPECT_EQ(bits_of(ElementType::i4), 4U);
 }
 
 TEST(ElementTypes, EveryHalfSurvivesTheRoundTrip) {

@@ -1,5 +1,7 @@
 #include "tensor/random.h"
 
+#include <cmath>
+
 namespace headway {
 
 double nearly_normal(Rng& rng) {
@@ -15,10 +17,12 @@ Tensor random_tensor(ElementType type, const Shape& shape, uint64_t seed, double
     Tensor tensor(type, shape, limit_bytes);
     Rng rng(seed);
     const int64_t count = tensor.elements();
-    const bool is_unsigned =
-        type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 || type == ElementType::u64;
+    const bool is_unsigned = type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 ||
+                             type == ElementType::u64 || type == ElementType::u4 || type == ElementType::u2;
     for (int64_t i = 0; i < count; ++i) {
-        if (is_float(type))
+        if (type == ElementType::f8e8m0)  // has no numbers around zero
+            tensor.set(i, std::ldexp(1.0, static_cast<int>(rng.below(9)) - 4));
+        else if (is_float(type))
             tensor.set(i, deviation * nearly_normal(rng));
         else if (type == ElementType::boolean)
             tensor.set(i, rng.coin() ? 1 : 0);

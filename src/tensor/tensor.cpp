@@ -7,18 +7,28 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "tensor/narrow.h"
 
 namespace headway {
 namespace {
 
 template <class T>
-T saturated(double value) {
+T saturated(double value, T low, T high) {
     if (std::isnan(value)) return T{0};
-    const double low = static_cast<double>(std::numeric_limits<T>::lowest());
-    const double high = static_cast<double>(std::numeric_limits<T>::max());
-    if (value <= low) return std::numeric_limits<T>::lowest();
-    if (value >= high) return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(low)) return low;
+    if (value >= static_cast<double>(high)) return high;
     return static_cast<T>(value);
+}
+
+template <class T>
+T saturated(ElementType type, double value) {
+    if (is_narrow_integer(type)) {
+        const bool is_signed = type == ElementType::i4 || type == ElementType::i2;
+        const int values = 1 << bits_of(type);
+        return saturated<T>(value, static_cast<T>(is_signed ? -values / 2 : 0),
+                            static_cast<T>(is_signed ? values / 2 - 1 : values - 1));
+    }
+    return saturated<T>(value, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
 }
 
 // Calls f with a pointer of the C++ type that stores `type`.
@@ -30,8 +40,12 @@ void visit(ElementType type, const std::byte* data, F&& f) {
         case ElementType::f64:
             return f(reinterpret_cast<const double*>(data));
         case ElementType::i8:
+        case ElementType::i4:
+        case ElementType::i2:
             return f(reinterpret_cast<const int8_t*>(data));
         case ElementType::u8:
+        case ElementType::u4:
+        case ElementType::u2:
             return f(reinterpret_cast<const uint8_t*>(data));
         case ElementType::i16:
             return f(reinterpret_cast<const int16_t*>(data));
@@ -91,6 +105,7 @@ double Tensor::at(int64_t index) const {
     if (type_ == ElementType::boolean) return data_[index] != std::byte{0} ? 1 : 0;
     if (type_ == ElementType::f16) return f16_to_float(half_bits()[index]);
     if (type_ == ElementType::bf16) return bf16_to_float(half_bits()[index]);
+    if (is_narrow_float(type_)) return narrow_to_double(type_, static_cast<uint8_t>(data_[index]));
     double value = 0;
     visit(type_, data_, [&](const auto* data) { value = static_cast<double>(data[index]); });
     return value;
@@ -104,6 +119,8 @@ void Tensor::set(int64_t index, double value) {
         const auto narrow = static_cast<float>(value);
         reinterpret_cast<uint16_t*>(data)[index] =
             type_ == ElementType::f16 ? float_to_f16(narrow) : float_to_bf16(narrow);
+    } else if (is_narrow_float(type_)) {
+        data[index] = std::byte{double_to_narrow(type_, value)};
     } else if (type_ == ElementType::f32) {
         reinterpret_cast<float*>(data)[index] = static_cast<float>(value);
     } else if (type_ == ElementType::f64) {
@@ -111,7 +128,7 @@ void Tensor::set(int64_t index, double value) {
     } else {
         visit(type_, data, [&](const auto* typed) {
             using T = std::remove_cvref_t<decltype(*typed)>;
-            const_cast<T*>(typed)[index] = saturated<T>(value);
+            const_cast<T*>(typed)[index] = saturated<T>(type_, value);
         });
     }
 }

@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "tensor/narrow.h"
 #include "tensor/wire.h"
 
 namespace headway {
@@ -146,6 +147,7 @@ void check_booleans(ElementType type, std::span<const std::byte> bytes) {
 
 Tensor viewed(ElementType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
     check_booleans(type, bytes);
+    if (bits_of(type) < 8) return unpacked(type, std::move(shape), bytes);
     if (reinterpret_cast<uintptr_t>(bytes.data()) % size_of(type) == 0)
         return Tensor(type, std::move(shape), bytes, std::move(owner));
     Tensor copy(type, std::move(shape));
@@ -171,6 +173,12 @@ Tensor converted(ElementType type, const Shape& shape, const std::vector<Source>
     return tensor;
 }
 
+// The typed field holds the bytes of the packed form, one in each integer.
+Tensor from_packed_field(ElementType type, const Shape& shape, const std::vector<int64_t>& values) {
+    const Tensor bytes = converted<uint8_t>(ElementType::u8, Shape{packed_bytes(type, shape.elements())}, values);
+    return unpacked(type, shape, bytes.bytes());
+}
+
 Tensor from_typed_fields(const Message& message, ElementType type, const Shape& shape) {
     switch (type) {
         case ElementType::f32:
@@ -190,7 +198,18 @@ Tensor from_typed_fields(const Message& message, ElementType type, const Shape& 
         case ElementType::i8:
             return converted<int8_t>(type, shape, message.int32s);
         case ElementType::u8:
+        case ElementType::f8e4m3fn:
+        case ElementType::f8e4m3fnuz:
+        case ElementType::f8e5m2:
+        case ElementType::f8e5m2fnuz:
+        case ElementType::f8e8m0:
             return converted<uint8_t>(type, shape, message.int32s);
+        case ElementType::u4:
+        case ElementType::i4:
+        case ElementType::f4e2m1:
+        case ElementType::u2:
+        case ElementType::i2:
+            return from_packed_field(type, shape, message.int32s);
         case ElementType::boolean: {
             Tensor tensor = converted<uint8_t>(type, shape, message.int32s);
             check_booleans(type, tensor.bytes());
@@ -239,7 +258,7 @@ NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<cons
     if (std::ranges::any_of(message.dims, [](int64_t dim) { return dim < 0; }))
         throw UserError("a tensor with a negative dimension");
     const Shape shape(std::move(message.dims));
-    const int64_t size = checked_mul(shape.elements(), static_cast<int64_t>(size_of(type)), "tensor size");
+    const int64_t size = packed_bytes(type, shape.elements());
     NamedTensor result{std::move(message.name), {}};
     if (message.is_external) {
         result.tensor = from_external(message, type, shape, size, external);
@@ -261,7 +280,10 @@ std::string write_tensor_proto(const Tensor& tensor, std::string_view name) {
     writer.add_packed_int64(field::dims, tensor.shape().begin(), tensor.shape().end());
     writer.add_int32(field::data_type, static_cast<int32_t>(tensor.type()));
     writer.add_string(field::name, name.data(), name.size());
-    writer.add_bytes(field::raw_data, reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size_bytes());
+    if (bits_of(tensor.type()) < 8)
+        writer.add_bytes(field::raw_data, packed(tensor));
+    else
+        writer.add_bytes(field::raw_data, reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size_bytes());
     return bytes;
 }
 

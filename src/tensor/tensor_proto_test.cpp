@@ -17,9 +17,12 @@ NamedTensor read(const std::string& bytes) {
 
 TEST(TensorProto, WritesWhatItReads) {
     for (const ElementType type :
-         {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16, ElementType::i8, ElementType::u8,
-          ElementType::i16, ElementType::u16, ElementType::i32, ElementType::u32, ElementType::i64, ElementType::u64,
-          ElementType::boolean}) {
+         {ElementType::f32,        ElementType::f64,      ElementType::f16,        ElementType::bf16,
+          ElementType::i8,         ElementType::u8,       ElementType::i16,        ElementType::u16,
+          ElementType::i32,        ElementType::u32,      ElementType::i64,        ElementType::u64,
+          ElementType::boolean,    ElementType::f8e4m3fn, ElementType::f8e4m3fnuz, ElementType::f8e5m2,
+          ElementType::f8e5m2fnuz, ElementType::u4,       ElementType::i4,         ElementType::f4e2m1,
+          ElementType::f8e8m0,     ElementType::u2,       ElementType::i2}) {
         for (const Shape& shape : {Shape{}, Shape{7}, Shape{3, 0, 2}, Shape{2, 3, 5}}) {
             const Tensor tensor = random_tensor(type, shape, 5);
             const NamedTensor back = read(write_tensor_proto(tensor, "name"));
@@ -51,6 +54,15 @@ TEST(TensorProto, ReadsEveryTypedField) {
               UINT32_MAX);
     EXPECT_EQ(tensor(ElementType::f16, [&](auto& w) { w.add_int32(5, 0x3C00), w.add_int32(5, 0xC000); }).at(1), -2);
     EXPECT_EQ(tensor(ElementType::i16, [&](auto& w) { w.add_int32(5, -5), w.add_int32(5, 32767); }).at(0), -5);
+    EXPECT_EQ(tensor(ElementType::f8e4m3fn, [&](auto& w) { w.add_int32(5, 0x38), w.add_int32(5, 0xFE); }).at(1), -448);
+    EXPECT_EQ(tensor(ElementType::i4, [&](auto& w) { w.add_int32(5, 0x8F); }).to_int64(),
+              (std::vector<int64_t>{-1, -8}));
+    EXPECT_EQ(tensor(ElementType::f4e2m1, [&](auto& w) { w.add_int32(5, 0x97); }).at(1), -0.5);
+    EXPECT_EQ(tensor(ElementType::u2, [&](auto& w) { w.add_int32(5, 0x0E); }).to_int64(), (std::vector<int64_t>{2, 3}));
+    EXPECT_THROW(tensor(ElementType::i4, [&](auto& w) { w.add_int32(5, 1), w.add_int32(5, 1); }), UserError);
+    EXPECT_THROW(tensor(ElementType::u4, [&](auto& w) { w.add_int32(5, 256); }), UserError);
+    EXPECT_THROW(tensor(ElementType::i4, [&](auto& w) { w.add_bytes(9, "ab"); }), UserError);
+    EXPECT_EQ(tensor(ElementType::i4, [&](auto& w) { w.add_bytes(9, "\x21"); }).at(1), 2);
     EXPECT_THROW(tensor(ElementType::u16, [&](auto& w) { w.add_int32(5, -5), w.add_int32(5, 1); }), UserError);
     EXPECT_THROW(tensor(ElementType::boolean, [&](auto& w) { w.add_int32(5, 2), w.add_int32(5, 1); }), UserError);
     EXPECT_THROW(tensor(ElementType::f32, [&](auto& w) { w.add_int32(5, 2), w.add_int32(5, 1); }), UserError);
