@@ -1,6 +1,7 @@
 #include "data/npy.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -93,7 +94,7 @@ protected:
         std::ofstream(path_, std::ios::binary) << bytes;
         return read_npz(path_);
     }
-    std::string path_ = testing::TempDir() + "headway_npz_test.npz";
+    std::string path_ = testing::TempDir() + "headway_npz_test-" + std::to_string(::getpid()) + ".npz";
 };
 
 TEST_F(Npz, WritesWhatItReads) {
