@@ -50,7 +50,8 @@ std::string operators_page() {
     const Registry<Op> registry = declared<Op>();
     std::string page = fmt::format(
         "# Operators\n{}\n{} operators. Each has a shape rule and reference code with double "
-        "accumulation, and runs at least by that; kernels made for speed are named.\n\n"
+        "accumulation, and runs at least by that; kernels made for speed are named. Those marked \"Interpreted only\" "
+        "work on sub-graphs, sequences or optionals; no engine is built with them yet.\n\n"
         "| operator | opset versions | kernels | meaning |\n|---|---|---|---|\n",
         generated, registry.size());
     std::map<std::string, std::vector<std::string>> kernels;

@@ -29,6 +29,12 @@ void count(const Graph& graph, Counts& counts) {
     }
 }
 
+// "f32", "sequence f32".
+std::string type_text(const Value& value) {
+    const std::string type(to_string(value.type));
+    return value.kind == DeclaredKind::tensor ? type : std::string(to_string(value.kind)) + " " + type;
+}
+
 nlohmann::ordered_json port_json(const Value& value) {
     nlohmann::ordered_json dims = nlohmann::ordered_json::array();
     if (!value.dims) dims = nullptr;
@@ -38,15 +44,15 @@ nlohmann::ordered_json port_json(const Value& value) {
         else
             dims.push_back(escaped(dim.symbol));
     }
-    return {{"name", escaped(value.name)}, {"type", to_string(value.type)}, {"dims", dims}};
+    return {{"name", escaped(value.name)}, {"type", type_text(value)}, {"dims", dims}};
 }
 
 std::string port_text(const Value& value) {
-    std::string dims = value.dims ? "" : "unknown rank";
+    std::string dims = value.dims || value.kind != DeclaredKind::tensor ? "" : "unknown rank";
     if (value.dims && value.dims->empty()) dims = "scalar";
     for (const Dim& dim : value.dims.value_or(std::vector<Dim>{}))
         dims += (dims.empty() ? "" : "x") + (dim.known() ? std::to_string(dim.extent) : escaped(dim.symbol));
-    return fmt::format("{}  {} {}", escaped(value.name), to_string(value.type), dims);
+    return fmt::format("{}  {} {}", escaped(value.name), type_text(value), dims);
 }
 
 std::string opsets_text(const OnnxModel& model) {

@@ -65,6 +65,9 @@ void bind_inputs(Graph& graph, const Bindings& bindings) {
     for (ValueId id : graph.inputs) {
         Value& value = graph.value(id);
         const std::string name = escaped(value.name);
+        if (value.kind != DeclaredKind::tensor)
+            throw Unsupported("input " + name + " is declared as " + std::string(to_string(value.kind)) +
+                              ", which no engine holds");
         if (!value.dims) throw UserError("input " + name + " has no shape: give --shape " + name + "=...");
         for (Dim& dim : *value.dims) {
             if (dim.known()) continue;

@@ -7,6 +7,11 @@
 
 namespace headway {
 
+std::string_view to_string(DeclaredKind kind) {
+    if (kind == DeclaredKind::tensor) return "tensor";
+    return kind == DeclaredKind::sequence ? "sequence" : "optional";
+}
+
 bool Value::has_static_shape() const {
     return dims.has_value() && std::ranges::all_of(*dims, [](const Dim& dim) { return dim.known(); });
 }
@@ -24,7 +29,7 @@ void Value::set_shape(const Shape& shape) {
 }
 
 ValueId Graph::add_value(std::string name, ElementType type) {
-    values_.push_back({std::move(name), type, std::nullopt, std::nullopt, no_node});
+    values_.push_back({std::move(name), type, std::nullopt, std::nullopt, no_node, DeclaredKind::tensor});
     return static_cast<ValueId>(values_.size() - 1);
 }
 

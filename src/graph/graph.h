@@ -36,12 +36,18 @@ struct Dim {
 
 class Graph;
 
+// What a graph's inputs and outputs are declared to be. Only the interpreter handles others than tensors.
+enum class DeclaredKind : uint8_t { tensor, sequence, optional };
+// "tensor", "sequence", "optional".
+std::string_view to_string(DeclaredKind kind);
+
 struct Value {
     std::string name;  // unique in its graph, never empty
     ElementType type = ElementType::undefined;
-    std::optional<std::vector<Dim>> dims;  // nothing = rank unknown
-    std::optional<Tensor> constant;        // known at build time
-    NodeId producer = no_node;             // no_node for graph inputs and constants
+    std::optional<std::vector<Dim>> dims;      // nothing = rank unknown
+    std::optional<Tensor> constant;            // known at build time
+    NodeId producer = no_node;                 // no_node for graph inputs and constants
+    DeclaredKind kind = DeclaredKind::tensor;  // of inner values not known: `tensor`, whatever they hold
 
     bool has_static_shape() const;
     Shape shape() const;  // InternalError unless static

@@ -82,8 +82,10 @@ private:
     }
 
     void parse_type(Value& value) {
+        for (const DeclaredKind kind : {DeclaredKind::sequence, DeclaredKind::optional})
+            if (cursor_.accept_word(to_string(kind))) value.kind = kind;
         value.type = parse_element_type();
-        if (!cursor_.accept('[')) return;
+        if (value.kind != DeclaredKind::tensor || !cursor_.accept('[')) return;
         value.dims.emplace();
         while (!cursor_.accept(']')) {
             if (!value.dims->empty()) cursor_.expect(',');
@@ -144,6 +146,7 @@ private:
         if (outside == no_value) return no_value;
         const Value& original = scope.outer->graph.value(outside);
         const ValueId id = scope.graph.add_value(name, original.type);
+        scope.graph.value(id).kind = original.kind;
         scope.graph.value(id).dims = original.dims;
         scope.names.emplace(name, id);
         return id;
@@ -183,6 +186,7 @@ private:
             if (!scope.names.emplace(name, scope.graph.value_count()).second)
                 cursor_.fail_at(positions[i], "%" + name + " is defined twice");
             const ValueId id = scope.graph.add_value(name, value.type);
+            scope.graph.value(id).kind = value.kind;
             scope.graph.value(id).dims = value.dims;
             node.outputs.push_back(id);
         }

@@ -18,6 +18,7 @@ std::string dim_text(const Dim& dim) {
 
 std::string type_text(const Value& value) {
     std::string text(to_string(value.type));
+    if (value.kind != DeclaredKind::tensor) return std::string(to_string(value.kind)) + " " + text;
     if (!value.dims) return text;
     text += '[';
     for (size_t axis = 0; axis < value.dims->size(); ++axis)

@@ -132,6 +132,19 @@ TEST(GraphText, ConstantsOfEveryTypeAreExact) {
     EXPECT_EQ(graph.value(10).constant->at(0), 0.25);
 }
 
+TEST(GraphText, KindsStandBeforeTheType) {
+    const Graph graph = parse_graph(round_trip(R"(graph {
+        input %s: sequence f32
+        input %o: optional i64
+        %y: sequence f32 = Identity(%s)
+        output %y
+    })"));
+    EXPECT_EQ(graph.value(graph.inputs[0]).kind, DeclaredKind::sequence);
+    EXPECT_EQ(graph.value(graph.inputs[1]).kind, DeclaredKind::optional);
+    EXPECT_EQ(graph.value(graph.inputs[1]).type, ElementType::i64);
+    EXPECT_EQ(graph.value(graph.outputs[0]).kind, DeclaredKind::sequence);
+}
+
 TEST(GraphText, SubgraphsCaptureOuterNames) {
     const Graph graph = parse_graph(round_trip(R"(graph {
         input %c: bool[]

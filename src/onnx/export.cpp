@@ -7,6 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "graph/limits.h"
 #include "tensor/tensor_proto.h"
 
@@ -32,6 +33,9 @@ std::string value_info_message(const Value& value, const std::string& name) {
     std::string bytes;
     pbf_writer writer(bytes);
     writer.add_string(1, name);
+    if (value.kind != DeclaredKind::tensor)
+        throw Unsupported("value '" + escaped(name) + "' is declared as " + std::string(to_string(value.kind)) +
+                          ", which is not exported");
     if (value.type == ElementType::undefined) return bytes;
     pbf_writer type(writer, 2);
     pbf_writer tensor(type, 1);

@@ -86,6 +86,7 @@ private:
             initializers_.erase(name);
         }
         const ValueId id = define(info.name, "a graph input");
+        graph_.value(id).kind = info.kind;
         graph_.value(id).type = info.type;
         graph_.value(id).dims = info.dims;
         if (outer_ == nullptr && size_of(info.type) == 0)
@@ -181,6 +182,7 @@ private:
         const ValueId outside = outer_ == nullptr ? no_value : outer_->capture(name);
         if (outside == no_value) return no_value;
         const ValueId id = define(name, "a captured value");
+        graph_.value(id).kind = outer_->graph_.value(outside).kind;
         graph_.value(id).type = outer_->graph_.value(outside).type;
         graph_.value(id).dims = outer_->graph_.value(outside).dims;
         return id;
@@ -260,6 +262,8 @@ private:
                 node.subgraphs.push_back({std::move(name), std::make_shared<Graph>(std::move(graph))});
                 return;
             }
+            case AttributeType::type:
+                return;  // that of an Optional without an element, which is not told from other absent ones
             case AttributeType::undefined:
                 break;
         }
@@ -276,6 +280,7 @@ private:
             const auto index = static_cast<size_t>(id);
             if (index >= producers_.size() || producers_[index] == no_index) continue;  // it has its type already
             Value& value = graph_.value(id);
+            value.kind = info.kind;
             if (info.type != ElementType::undefined) value.type = info.type;
             if (outer_ == nullptr) value.dims = info.dims;
         }

@@ -208,6 +208,46 @@ TEST_F(Import, EveryTruncationAndEveryFlippedByteIsAnErrorOrAModel) {
     }
 }
 
+// The type of a value named x: a message of TypeProto inside the given fields, outermost first.
+std::string nested_info(std::vector<uint32_t> fields) {
+    std::string type;
+    pbf_writer(type).add_message(1, std::string("\x08\x01", 2));  // a tensor of f32
+    for (; !fields.empty(); fields.pop_back()) {
+        std::string element, outer;
+        pbf_writer(element).add_message(1, type);
+        pbf_writer(outer).add_message(fields.back(), element);
+        type = outer;
+    }
+    std::string bytes;
+    pbf_writer writer(bytes);
+    writer.add_string(1, "x");
+    writer.add_message(2, type);
+    return bytes;
+}
+
+TEST_F(Import, KeepsKindsOfValuesAndRefusesDeeperOnes) {
+    constexpr uint32_t sequence = 4, optional = 9, map = 5;
+    const auto imported = [&](std::vector<uint32_t> fields) {
+        ModelParts parts;
+        parts.inputs = {nested_info(std::move(fields))};
+        parts.nodes = {node("Identity", {"x"}, {"y"})};
+        return parts.bytes();
+    };
+    const auto kind_of_input = [&](std::vector<uint32_t> fields) {
+        const Graph graph = import(imported(std::move(fields))).graph;
+        EXPECT_EQ(graph.value(graph.inputs[0]).type, ElementType::f32);
+        return graph.value(graph.inputs[0]).kind;
+    };
+    EXPECT_EQ(kind_of_input({}), DeclaredKind::tensor);
+    EXPECT_EQ(kind_of_input({sequence}), DeclaredKind::sequence);
+    EXPECT_EQ(kind_of_input({optional}), DeclaredKind::optional);
+    EXPECT_EQ(kind_of_input({optional, sequence}), DeclaredKind::optional);
+    for (const auto& fields : std::vector<std::vector<uint32_t>>{
+             {sequence, sequence}, {sequence, optional}, {optional, optional}, {optional, sequence, sequence}, {map}})
+        EXPECT_NE(error_of(imported(fields)).find("not handled"), std::string::npos);
+    EXPECT_NE(error_of(imported(std::vector<uint32_t>(1000, sequence))).find("not handled"), std::string::npos);
+}
+
 TEST_F(Import, NamesEmptyAndRepeatedNodesByOperatorAndOrder) {
     ModelParts parts;
     parts.nodes = {node("Neg", {"x"}, {"a"}), node("Neg", {"a"}, {"b"}, "twice"), node("Abs", {"b"}, {"c"}, "twice"),

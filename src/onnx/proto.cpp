@@ -79,6 +79,26 @@ void read_tensor_type(std::string_view bytes, ValueInfo& info, int64_t& budget) 
     if (!has_type) throw UserError("a tensor type without an element type");
 }
 
+void read_type(std::string_view bytes, ValueInfo& info, int64_t& budget);
+
+// Sequences hold tensors, optionals hold tensors or sequences: deeper nesting is refused before it is read.
+void read_container(std::string_view bytes, DeclaredKind kind, ValueInfo& info, int64_t& budget) {
+    const bool is_outermost = info.kind == DeclaredKind::tensor;
+    if (!is_outermost && !(info.kind == DeclaredKind::optional && kind == DeclaredKind::sequence))
+        throw Unsupported("a " + std::string(to_string(kind)) + " inside a " + std::string(to_string(info.kind)) +
+                          " is not handled");
+    const DeclaredKind declared = is_outermost ? kind : info.kind;
+    info.kind = kind;
+    for (Wire wire(bytes); wire.next();) {
+        if (wire.tag() == 1)
+            read_type(wire.bytes(), info, budget);
+        else
+            wire.skip();
+    }
+    info.kind = declared;
+    info.dims.reset();
+}
+
 void read_type(std::string_view bytes, ValueInfo& info, int64_t& budget) {
     for (Wire wire(bytes); wire.next();) {
         switch (wire.tag()) {
@@ -86,10 +106,14 @@ void read_type(std::string_view bytes, ValueInfo& info, int64_t& budget) {
                 read_tensor_type(wire.bytes(), info, budget);
                 break;
             case 4:
+                read_container(wire.bytes(), DeclaredKind::sequence, info, budget);
+                break;
+            case 9:
+                read_container(wire.bytes(), DeclaredKind::optional, info, budget);
+                break;
             case 5:
             case 8:
-            case 9:
-                throw Unsupported("sequence, map, sparse and optional values are not handled");
+                throw Unsupported("map and sparse values are not handled");
             default:
                 wire.skip();
         }
@@ -141,20 +165,22 @@ void read_attribute_field(Wire& wire, Attribute& attribute, AttributeType& seen)
         case 9:
             attribute.texts.push_back(wire.bytes()), seen = AttributeType::texts;
             break;
+        case 14:
+            wire.skip(), seen = AttributeType::type;
+            break;
         case 20: {
             const int64_t type = wire.integer();
-            if (type < 1 || type > 8)
+            if ((type < 1 || type > 8) && type != static_cast<int64_t>(AttributeType::type))
                 throw Unsupported("attribute type number " + std::to_string(type) + " is not handled");
             attribute.type = static_cast<AttributeType>(type);
             break;
         }
         case 10:
         case 11:
-        case 14:
         case 15:
         case 22:
         case 23:
-            throw Unsupported("attributes of lists of tensors or graphs, of types or sparse tensors are not handled");
+            throw Unsupported("attributes of lists of tensors, graphs or types, or of sparse tensors are not handled");
         case 21:
             throw Unsupported("references to attributes of a function are not handled");
         default:

@@ -25,6 +25,7 @@ enum class AttributeType {
     reals = 6,
     integers = 7,
     texts = 8,
+    type = 13,
 };
 
 struct Attribute {
@@ -48,7 +49,8 @@ struct Node {
 
 struct ValueInfo {
     std::string_view name;
-    ElementType type = ElementType::undefined;
+    DeclaredKind kind = DeclaredKind::tensor;
+    ElementType type = ElementType::undefined;  // of a sequence or optional: that of its tensors
     std::optional<std::vector<Dim>> dims;
 };
 

@@ -26,6 +26,12 @@ auto naming(const Node& node, F&& f) {
     }
 }
 
+// What stands at `place` ("input") number `index` as a tensor; UserError when it is something else.
+const Tensor& tensor_of(const Datum& datum, const char* place, size_t index);
+
+// UserError when the operator does not allow this many.
+void check_counts(const Op& op, size_t inputs, size_t outputs);
+
 // Runs the shape rule after checking the numbers of inputs and outputs and the first input's type.
 void run_infer(const Op& op, InferContext& context);
 

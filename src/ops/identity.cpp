@@ -9,6 +9,7 @@ const Op identity_op{{
     .types = movable_types,
     .infer = infer_same,
     .reference = copy_reference,
+    .interpret = [](const InterpretContext& context) { return std::vector<Datum>{context.datum(0)}; },
     .data_movement = true,
     .help = "Its input.",
 }};

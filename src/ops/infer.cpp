@@ -29,6 +29,9 @@ void merge(Value& value, const TensorDesc& inferred) {
 InferContext::Input known_input(const Graph& graph, ValueId id) {
     if (id == no_value) return {};
     const Value& value = graph.value(id);
+    if (value.kind != DeclaredKind::tensor)
+        throw Unsupported("input '" + escaped(value.name) + "' is declared as " + std::string(to_string(value.kind)) +
+                          ", which no engine holds");
     if (value.type == ElementType::undefined || !value.has_static_shape())
         throw Unsupported("the type or shape of input '" + escaped(value.name) +
                           "' is not known when the model is built");
@@ -51,10 +54,14 @@ std::string describe(const Node& node) {
     return "node '" + site + "' (" + escaped(qualified_name(node.op, node.domain)) + ")";
 }
 
+void check_counts(const Op& op, size_t inputs, size_t outputs) {
+    check_count(op.fields().inputs, inputs, "inputs");
+    check_count(op.fields().outputs, outputs, "outputs");
+}
+
 void run_infer(const Op& op, InferContext& context) {
     const Op::Fields& fields = op.fields();
-    check_count(fields.inputs, context.input_count(), "inputs");
-    check_count(fields.outputs, context.output_count(), "outputs");
+    check_counts(op, context.input_count(), context.output_count());
     const size_t needed = fields.inputs.most == any_number ? context.input_count() : fields.inputs.least;
     for (size_t i = 0; i < needed; ++i)
         if (!context.has(i)) throw UserError("input " + std::to_string(i) + " is missing");
@@ -86,6 +93,8 @@ void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops) {
     naming(node, [&] {
         if (node.body != nullptr) return infer_group(graph, node);
         const Op& op = op_of(node, ops);
+        if (!op.fields().infer)
+            throw Unsupported("no engine is built with it: it works on sub-graphs, sequences or optionals");
         std::vector<InferContext::Input> inputs;
         for (ValueId input : node.inputs) inputs.push_back(known_input(graph, input));
         InferContext context(node, std::move(inputs));

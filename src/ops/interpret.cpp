@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "ops/execute.h"
 
@@ -6,94 +9,110 @@ namespace {
 
 constexpr int max_depth = 64;  // of nested sub-graphs and Groups; the importer's limit is lower
 
-// The tensors of one graph while it runs. Sub-graphs find outer values by name along `outer`.
+// What the values of one graph hold while it runs. Sub-graphs find outer values by name along `outer`.
 struct Scope {
     const Graph& graph;
     const Scope* outer = nullptr;
     int depth = 0;
-    std::vector<std::optional<Tensor>> values;
+    std::vector<std::optional<Datum>> values;
 
-    const Tensor* find(ValueId id) const {
-        if (values[static_cast<size_t>(id)]) return &*values[static_cast<size_t>(id)];
-        return graph.constant(id);
-    }
-    const Tensor* find(std::string_view name) const {
+    const Datum* find(std::string_view name) const {
         const ValueId id = graph.find_value(name);
-        const Tensor* tensor = id == no_value ? nullptr : find(id);
-        return tensor != nullptr || outer == nullptr ? tensor : outer->find(name);
+        if (id != no_value && values[static_cast<size_t>(id)]) return &*values[static_cast<size_t>(id)];
+        return outer == nullptr ? nullptr : outer->find(name);
     }
-    const Tensor& get(ValueId id) const {
-        const Tensor* tensor = find(id);
-        if (tensor == nullptr && outer != nullptr) tensor = outer->find(graph.value(id).name);
-        if (tensor == nullptr)
+    const Datum& get(ValueId id) const {
+        if (values[static_cast<size_t>(id)]) return *values[static_cast<size_t>(id)];
+        const Datum* datum = outer == nullptr ? nullptr : outer->find(graph.value(id).name);
+        if (datum == nullptr)
             throw UserError("value '" + escaped(graph.value(id).name) + "' is read but never produced");
-        return *tensor;
+        return *datum;
     }
 };
 
-std::vector<Tensor> interpret_in(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops,
-                                 const Scope* outer, int depth);
+std::vector<Datum> interpret_in(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops,
+                                const Scope* outer, int depth);
 
-const Graph& taken_branch(const Node& node, const Tensor& condition) {
-    if (condition.elements() != 1) throw UserError("the condition must hold one element");
-    const std::string_view wanted = condition.at(0) != 0 ? "then_branch" : "else_branch";
-    for (const Subgraph& subgraph : node.subgraphs)
-        if (subgraph.attribute == wanted) return *subgraph.graph;
-    throw UserError("has no " + std::string(wanted));
+// Whether the operator's `interpret` runs the node, not its reference.
+bool is_interpreted(const Op& op, std::span<const Datum* const> inputs) {
+    if (!op.fields().interpret) return false;
+    return !op.fields().reference || std::ranges::any_of(inputs, [](const Datum* input) {
+        return input != nullptr && !std::holds_alternative<Tensor>(*input);
+    });
 }
 
-std::vector<Tensor> run_node(const Scope& scope, const Node& node, const Registry<Op>& ops) {
-    std::vector<const Tensor*> inputs;
+std::vector<Datum> run_node(const Scope& scope, const Node& node, const Registry<Op>& ops) {
+    std::vector<const Datum*> inputs;
     for (ValueId input : node.inputs) inputs.push_back(input == no_value ? nullptr : &scope.get(input));
-    if (node.subgraphs.empty()) return run_reference(scope.graph, node, inputs, ops);
-    if (node.op != "If" || inputs.size() != 1 || inputs[0] == nullptr)
-        throw Unsupported("control flow other than If is not supported");
-    const Graph& branch = taken_branch(node, *inputs[0]);
-    std::vector<Tensor> outputs = interpret_in(branch, {}, ops, &scope, scope.depth + 1);
-    if (outputs.size() != node.outputs.size()) throw UserError("its branch has another number of outputs");
-    return outputs;
+    if (node.body == nullptr) {
+        const Op& op = op_of(node, ops);
+        if (is_interpreted(op, inputs)) {
+            check_counts(op, inputs.size(), node.outputs.size());
+            const auto run = [&](const Graph& graph, std::span<const Datum> given) {
+                return interpret_in(graph, given, ops, &scope, scope.depth + 1);
+            };
+            std::vector<Datum> outputs = op.fields().interpret({node, inputs, run});
+            HEADWAY_CHECK(outputs.size() >= node.outputs.size());
+            return outputs;
+        }
+    }
+    std::vector<const Tensor*> tensors;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
+    std::vector<Tensor> outputs = run_reference(scope.graph, node, tensors, ops);
+    return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
 }
 
 // How often each value is still to be read; graph outputs count as one more reading that never happens.
-std::vector<int> readings(const Graph& graph) {
-    std::vector<int> counts(static_cast<size_t>(graph.value_count()), 0);
+std::vector<int64_t> readings(const Graph& graph) {
+    std::vector<int64_t> counts(static_cast<size_t>(graph.value_count()), 0);
     for (NodeId id = 0; id < graph.node_count(); ++id) {
         if (graph.node(id).dead) continue;
         for (ValueId input : graph.node(id).inputs)
             if (input != no_value) ++counts[static_cast<size_t>(input)];
         // Captured values are not among the inputs, so nothing may be freed around a sub-graph.
-        if (!graph.node(id).subgraphs.empty()) counts.assign(counts.size(), graph.node_count());
+        if (!graph.node(id).subgraphs.empty()) return std::vector<int64_t>(counts.size(), INT64_MAX);
     }
     for (ValueId output : graph.outputs) ++counts[static_cast<size_t>(output)];
     return counts;
 }
 
-std::vector<Tensor> interpret_in(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops,
-                                 const Scope* outer, int depth) {
+std::vector<Datum> interpret_in(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops,
+                                const Scope* outer, int depth) {
     if (depth > max_depth) throw UserError("sub-graphs are nested deeper than " + std::to_string(max_depth));
     if (inputs.size() != graph.inputs.size())
         throw UserError("the graph has " + std::to_string(graph.inputs.size()) + " inputs but " +
                         std::to_string(inputs.size()) + " were given");
     Scope scope{graph, outer, depth, {}};
     scope.values.resize(static_cast<size_t>(graph.value_count()));
+    for (ValueId id = 0; id < graph.value_count(); ++id)
+        if (graph.is_constant(id)) scope.values[static_cast<size_t>(id)] = *graph.constant(id);
     for (size_t i = 0; i < inputs.size(); ++i) scope.values[static_cast<size_t>(graph.inputs[i])] = inputs[i];
 
-    std::vector<int> left = readings(graph);
+    std::vector<int64_t> left = readings(graph);
     for (NodeId id : graph.topological_order()) {
         const Node& node = graph.node(id);
-        std::vector<Tensor> outputs = naming(node, [&] { return run_node(scope, node, ops); });
+        std::vector<Datum> outputs = naming(node, [&] { return run_node(scope, node, ops); });
         for (size_t i = 0; i < node.outputs.size(); ++i)
             if (node.outputs[i] != no_value) scope.values[static_cast<size_t>(node.outputs[i])] = std::move(outputs[i]);
         for (ValueId input : node.inputs)
             if (input != no_value && --left[static_cast<size_t>(input)] == 0)
                 scope.values[static_cast<size_t>(input)].reset();
     }
-    std::vector<Tensor> outputs;
+    std::vector<Datum> outputs;
     for (ValueId output : graph.outputs) outputs.push_back(scope.get(output));
     return outputs;
 }
 
 }  // namespace
+
+const Tensor& tensor_of(const Datum& datum, const char* place, size_t index) {
+    const auto* tensor = std::get_if<Tensor>(&datum);
+    if (tensor == nullptr)
+        throw UserError(std::string(place) + " " + std::to_string(index) + " is " + std::string(kind_of(datum)) +
+                        " instead of a tensor");
+    return *tensor;
+}
 
 std::vector<Tensor> run_reference(const Graph&, const Node& node, std::span<const Tensor* const> inputs,
                                   const Registry<Op>& ops) {
@@ -119,8 +138,19 @@ std::vector<Tensor> run_reference(const Graph&, const Node& node, std::span<cons
     return outputs;
 }
 
-std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops) {
+std::vector<Datum> interpret_data(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops) {
     return interpret_in(graph, inputs, ops, nullptr, 0);
+}
+
+std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops) {
+    std::vector<Tensor> outputs;
+    for (Datum& datum : interpret_data(graph, std::vector<Datum>(inputs.begin(), inputs.end()), ops)) {
+        if (!std::holds_alternative<Tensor>(datum))
+            throw UserError("output " + std::to_string(outputs.size()) + " of the graph is " +
+                            std::string(kind_of(datum)) + " instead of a tensor");
+        outputs.push_back(std::get<Tensor>(std::move(datum)));
+    }
+    return outputs;
 }
 
 }  // namespace headway

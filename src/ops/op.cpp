@@ -1,6 +1,7 @@
 #include "ops/op.h"
 
 #include "base/text.h"
+#include "ops/execute.h"
 #include "ops/reference_kernels.h"
 
 namespace headway {
@@ -40,6 +41,27 @@ void InferContext::set_output(size_t index, ElementType type, Shape shape) {
         if (extent < 0) throw UserError("an extent of output " + std::to_string(index) + " is negative");
     static_cast<void>(shape.elements());  // refuses a count that does not fit
     if (index < outputs_.size()) outputs_[index] = TensorDesc{type, std::move(shape), Layout::plain};
+}
+
+const Datum& InterpretContext::datum(size_t index) const {
+    if (!has(index)) throw UserError("input " + std::to_string(index) + " is missing");
+    return *inputs[index];
+}
+
+const Tensor& InterpretContext::tensor(size_t index) const { return tensor_of(datum(index), "input", index); }
+
+const Sequence& InterpretContext::sequence(size_t index) const {
+    const auto* sequence = std::get_if<Sequence>(&datum(index));
+    if (sequence == nullptr)
+        throw UserError("input " + std::to_string(index) + " is " + std::string(kind_of(datum(index))) +
+                        " instead of a sequence");
+    return *sequence;
+}
+
+const Graph& InterpretContext::subgraph(std::string_view attribute) const {
+    for (const Subgraph& subgraph : node.subgraphs)
+        if (subgraph.attribute == attribute) return *subgraph.graph;
+    throw UserError("has no " + std::string(attribute));
 }
 
 const Op& op_of(const Node& node, const Registry<Op>& ops) {

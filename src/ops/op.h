@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "kernels/kernel.h"
 #include "ops/types.h"
+#include "tensor/datum.h"
 
 namespace headway {
 
@@ -68,6 +69,22 @@ struct ReferenceContext {
     bool wants(size_t index) const { return index < outputs.size() && outputs[index] != nullptr; }
 };
 
+// What an operator on sub-graphs, sequences or optionals gets (absent optional inputs are nullptr). The accessors throw
+// UserError where an input is absent or of another kind.
+struct InterpretContext {
+    const Node& node;
+    std::span<const Datum* const> inputs;
+    // Runs a sub-graph of the node, which may read the values around the node.
+    std::function<std::vector<Datum>(const Graph&, std::span<const Datum>)> run;
+
+    const Attributes& attributes() const { return node.attributes; }
+    bool has(size_t index) const { return index < inputs.size() && inputs[index] != nullptr; }
+    const Datum& datum(size_t index) const;
+    const Tensor& tensor(size_t index) const;
+    const Sequence& sequence(size_t index) const;
+    const Graph& subgraph(std::string_view attribute) const;
+};
+
 struct AttributeDoc {
     std::string name, type, fallback, help;  // type: int, float, string, ints, floats, tensor, graph
 };
@@ -96,8 +113,11 @@ public:
         Count outputs = {};
         TypeSet types = {};  // of the first input; empty: any
         std::vector<AttributeDoc> attributes = {};
-        std::function<void(InferContext&)> infer;
-        std::function<void(const ReferenceContext&)> reference = {};  // empty for If and other control flow
+        // Empty for operators that only interpret() runs: no engine is built with them.
+        std::function<void(InferContext&)> infer = {};
+        std::function<void(const ReferenceContext&)> reference = {};
+        // All outputs in order. Used where there is no reference or an input is not a tensor.
+        std::function<std::vector<Datum>(const InterpretContext&)> interpret = {};
         Tolerance tolerance = {};
         bool data_movement = false;  // results are bit-equal copies of inputs
         std::string help;
@@ -134,7 +154,8 @@ std::vector<Tensor> run_reference(const Graph& graph, const Node& node, std::spa
                                   const Registry<Op>& ops);
 
 // Runs a whole graph by its references: inputs in the order of graph.inputs, outputs in that of graph.outputs.
-// `If` is executed by running the branch that its condition selects.
+std::vector<Datum> interpret_data(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops);
+// The same where all inputs and outputs are tensors; UserError when an output is not one.
 std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops);
 
 }  // namespace headway

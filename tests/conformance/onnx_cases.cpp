@@ -16,6 +16,7 @@
 #include "onnx/import.h"
 #include "ops/op.h"
 #include "tensor/compare.h"
+#include "tensor/datum.h"
 #include "tensor/tensor_proto.h"
 
 namespace headway {
@@ -34,17 +35,21 @@ struct Outcome {
     std::string detail;
 };
 
-Tensor read_tensor(const fs::path& path) {
+// Which message a file holds follows from the model alone.
+Datum read_datum(const fs::path& path, DeclaredKind kind) {
     const auto text = std::make_shared<std::string>(read_file(path.string()));
+    if (kind == DeclaredKind::sequence) return read_sequence_proto(*text, text);
+    if (kind == DeclaredKind::optional) return read_optional_proto(*text, text);
     return read_tensor_proto(*text, text).tensor;
 }
 
-std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& stem) {
-    std::vector<Tensor> tensors;
-    for (int i = 0;; ++i) {
+std::vector<Datum> read_data(const fs::path& folder, const std::string& stem, const Graph& graph,
+                             const std::vector<ValueId>& values) {
+    std::vector<Datum> data;
+    for (size_t i = 0;; ++i) {
         const fs::path path = folder / (stem + std::to_string(i) + ".pb");
-        if (!fs::exists(path)) return tensors;
-        tensors.push_back(read_tensor(path));
+        if (!fs::exists(path)) return data;
+        data.push_back(read_datum(path, i < values.size() ? graph.value(values[i]).kind : DeclaredKind::tensor));
     }
 }
 
@@ -58,15 +63,27 @@ std::optional<std::string> difference(const Tensor& got, const Tensor& want) {
            std::to_string(found.max_abs);
 }
 
+std::optional<std::string> difference(const Datum& got, const Datum& want) {
+    if (got.index() != want.index()) return "is " + std::string(kind_of(got));
+    if (const auto* tensor = std::get_if<Tensor>(&got)) return difference(*tensor, std::get<Tensor>(want));
+    if (!std::holds_alternative<Sequence>(got)) return std::nullopt;
+    const std::vector<Tensor>& tensors = std::get<Sequence>(got).tensors;
+    const std::vector<Tensor>& wanted = std::get<Sequence>(want).tensors;
+    if (tensors.size() != wanted.size()) return "holds " + std::to_string(tensors.size()) + " tensors";
+    for (size_t i = 0; i < tensors.size(); ++i)
+        if (const auto found = difference(tensors[i], wanted[i])) return "tensor " + std::to_string(i) + " " + *found;
+    return std::nullopt;
+}
+
 Outcome run_case(const fs::path& folder, const Registry<Op>& ops) {
     try {
         const OnnxModel model = import_onnx((folder / "model.onnx").string(), ops);
         for (int set = 0;; ++set) {
             const fs::path data = folder / ("test_data_set_" + std::to_string(set));
             if (!fs::exists(data)) return {"passes", ""};
-            const std::vector<Tensor> inputs = read_tensors(data, "input_");
-            const std::vector<Tensor> want = read_tensors(data, "output_");
-            const std::vector<Tensor> got = interpret(model.graph, inputs, ops);
+            const std::vector<Datum> inputs = read_data(data, "input_", model.graph, model.graph.inputs);
+            const std::vector<Datum> want = read_data(data, "output_", model.graph, model.graph.outputs);
+            const std::vector<Datum> got = interpret_data(model.graph, inputs, ops);
             if (got.size() != want.size()) return {"fails", "another number of outputs"};
             for (size_t i = 0; i < want.size(); ++i)
                 if (const auto found = difference(got[i], want[i]))
