@@ -129,13 +129,21 @@ std::vector<ControlVisit> Arena::control_visits() {
     return visits;
 }
 
+// More visits tell more than more rounds: a claim needs so many of them that a part of the budget must hold.
+int Arena::affordable_rounds(const VisitCost& cost) const {
+    constexpr double claim_share = 0.4, claim_visits = 32, engines = 2;
+    constexpr double fewest = 2, most = 100;
+    const double engine_s = session_.budget.seconds() * claim_share / claim_visits / engines;
+    return static_cast<int>(std::clamp((engine_s - cost.per_engine_s) / cost.per_block_s, fewest, most));
+}
+
 // The best number of rounds for this engine; and, on a machine that was never calibrated, what others may use as well.
 void Arena::learn(const std::vector<ControlVisit>& visits) {
     MachineProfile profile = profile_of(visits, session_.visits.readings());
     const VisitCost cost = session_.visits.cost(Purpose::control);
     profile.load_s = cost.per_engine_s;
     profile.block_s = cost.per_block_s;
-    confirm_rounds_ = profile.best_rounds();
+    confirm_rounds_ = std::min(profile.best_rounds(), affordable_rounds(cost));
     if (session_.options.profile || !session_.options.guards) return;
     profile.subject = fs::path(session_.options.model.model).filename().string();
     profile.iteration_ms = iteration_ns_ / 1e6;

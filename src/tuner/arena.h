@@ -37,6 +37,7 @@ private:
     auto patiently(Measure measure);
     std::vector<ControlVisit> control_visits();
     void learn(const std::vector<ControlVisit>& visits);
+    int affordable_rounds(const VisitCost& cost) const;
     Visitor visitor(const std::string& fingerprint) const;
 
     Session& session_;
