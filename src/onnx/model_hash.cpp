@@ -64,27 +64,16 @@ private:
         std::string location;
         bool is_external = false;
         for (Wire wire(bytes); wire.next();) {
-            if (wire.tag() == 13)
-                read_entry(wire.bytes(), location);
-            else if (wire.tag() == 14)
+            if (wire.tag() == 13) {
+                if (const StringEntry entry = read_string_entry(wire.bytes()); entry.key == "location")
+                    location = entry.value;
+            } else if (wire.tag() == 14) {
                 is_external = wire.integer() == external;
-            else
+            } else {
                 wire.skip();
+            }
         }
         if (is_external) found_.insert(location);
-    }
-
-    static void read_entry(std::string_view bytes, std::string& location) {
-        std::string_view key, value;
-        for (Wire wire(bytes); wire.next();) {
-            if (wire.tag() == 1)
-                key = wire.bytes();
-            else if (wire.tag() == 2)
-                value = wire.bytes();
-            else
-                wire.skip();
-        }
-        if (key == "location") location = value;
     }
 
     std::set<std::string> found_;

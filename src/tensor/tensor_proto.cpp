@@ -56,25 +56,17 @@ struct Message {
     External external;
 };
 
-int64_t parse_size(std::string_view text, const std::string& key) {
+int64_t parse_size(std::string_view text, std::string_view key) {
     int64_t value = -1;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     if (result.ec != std::errc() || result.ptr != text.data() + text.size() || value < 0)
-        throw UserError("external data: " + key + " is not a size");
+        throw UserError("external data: " + std::string(key) + " is not a size");
     return value;
 }
 
 // Keys that are not known are ignored: nothing is ever looked up by them.
 void read_external_entry(std::string_view bytes, External& external) {
-    std::string key, value;
-    for (Wire wire(bytes); wire.next();) {
-        if (wire.tag() == 1)
-            key = wire.bytes();
-        else if (wire.tag() == 2)
-            value = wire.bytes();
-        else
-            wire.skip();
-    }
+    const auto [key, value] = read_string_entry(bytes);
     if (key == "location") external.location = value;
     if (key == "offset") external.offset = parse_size(value, key);
     if (key == "length") external.length = parse_size(value, key);

@@ -82,4 +82,17 @@ void Wire::append(std::vector<double>& values) {
     });
 }
 
+StringEntry read_string_entry(std::string_view message) {
+    StringEntry entry;
+    for (Wire wire(message); wire.next();) {
+        if (wire.tag() == 1)
+            entry.key = wire.bytes();
+        else if (wire.tag() == 2)
+            entry.value = wire.bytes();
+        else
+            wire.skip();
+    }
+    return entry;
+}
+
 }  // namespace headway

@@ -32,4 +32,10 @@ private:
     protozero::pbf_reader reader_;
 };
 
+// StringStringEntryProto: key 1, value 2; views into the message.
+struct StringEntry {
+    std::string_view key, value;
+};
+StringEntry read_string_entry(std::string_view message);
+
 }  // namespace headway

@@ -163,9 +163,11 @@ private:
                 case field::data_location:
                     wire.skip();
                     break;
-                case field::external_data:
-                    read_entry(wire.bytes(), external);
+                case field::external_data: {
+                    const StringEntry entry = read_string_entry(wire.bytes());
+                    external[std::string(entry.key)] = entry.value;
                     break;
+                }
                 default:
                     hasher.add(int64_t{wire.tag()}).add(field_hash(wire));
             }
@@ -184,19 +186,6 @@ private:
         };
         const ExternalData::Bytes data = folder_.load(entries["location"], number("offset"), number("length"));
         return hash_bytes(data.bytes.data(), data.bytes.size());
-    }
-
-    static void read_entry(std::string_view bytes, std::map<std::string, std::string>& entries) {
-        std::string key, value;
-        for (Wire wire(bytes); wire.next();) {
-            if (wire.tag() == 1)
-                key = wire.bytes();
-            else if (wire.tag() == 2)
-                value = wire.bytes();
-            else
-                wire.skip();
-        }
-        entries[key] = value;
     }
 
     static Hash field_hash(Wire& wire) {
