@@ -7,16 +7,17 @@
 #include "workers/sample_files.h"
 
 namespace headway {
+
+bool is_open(const PortSpec& port) {
+    return !port.dims || std::ranges::any_of(*port.dims, [](int64_t dim) { return dim < 0; });
+}
+
 namespace {
 
 PortSpec& find_port(std::vector<PortSpec>& ports, const std::string& name) {
     const auto found = std::ranges::find(ports, name, &PortSpec::name);
     if (found == ports.end()) throw UserError("the model has no input named " + escaped(name));
     return *found;
-}
-
-bool is_open(const PortSpec& port) {
-    return !port.dims || std::ranges::any_of(*port.dims, [](int64_t dim) { return dim < 0; });
 }
 
 void bind_shape(PortSpec& port, const std::vector<int64_t>& dims) {
@@ -74,13 +75,6 @@ Target target_here(const OpenRequest& request) {
 
 PortDescription describe_port(const std::string& name, const Tensor& tensor) {
     return {name, std::string(to_string(tensor.type())), tensor.shape().dims()};
-}
-
-std::vector<PortSpec> specs_of(std::span<const PortDescription> ports) {
-    std::vector<PortSpec> specs;
-    for (const PortDescription& port : ports)
-        specs.push_back({port.name, element_type_from_string(port.type), port.dims, std::nullopt});
-    return specs;
 }
 
 std::map<std::string, std::string> settings_of(const Route& route, const Registry<KnobBase>& knobs) {

@@ -26,8 +26,8 @@ std::vector<Tensor> timing_inputs(const OpenRequest& request, std::span<const Po
 Target target_here(const OpenRequest& request);
 
 PortDescription describe_port(const std::string& name, const Tensor& tensor);
-// Ports as a recipe holds them: all extents known.
-std::vector<PortSpec> specs_of(std::span<const PortDescription> ports);
+// Whether its rank or an extent is not known.
+bool is_open(const PortSpec& port);
 
 // The value of every knob under a route.
 std::map<std::string, std::string> settings_of(const Route& route, const Registry<KnobBase>& knobs);

@@ -144,6 +144,17 @@ Recipe read_recipe(const std::string& path) {
     }
 }
 
+Recipe read_own_recipe(const std::string& path, const std::string& builder, const std::string& runtime,
+                       const std::string& version) {
+    Recipe recipe = read_recipe(path);
+    if (recipe.builder != builder)
+        throw UserError(path + " is an engine of the builder " + escaped(recipe.builder) + ", not of " + builder);
+    if (recipe.runtime_version != version)
+        throw UserError(path + " was built with " + runtime + " " + escaped(recipe.runtime_version) + ", here is " +
+                        version + ": build it again");
+    return recipe;
+}
+
 std::optional<std::string> recipe_builder(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(256, '\0');

@@ -37,6 +37,11 @@ void write_recipe(const std::string& path, const Recipe& recipe);
 // UserError naming the file and the field that is missing, unknown, of another type or too long.
 Recipe read_recipe(const std::string& path);
 
+// The same, of an engine that this version of a builder's runtime can make again: another version builds another engine
+// than the one that was measured. `runtime` is its name for messages.
+Recipe read_own_recipe(const std::string& path, const std::string& builder, const std::string& runtime,
+                       const std::string& version);
+
 // Which builder's recipe a file is, from its beginning; nothing for other files and for those that cannot be read.
 std::optional<std::string> recipe_builder(const std::string& path);
 

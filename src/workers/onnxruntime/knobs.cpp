@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "workers/foreign/variants.h"
+
 namespace headway::ort {
 namespace {
 
@@ -247,9 +249,9 @@ std::vector<KnobDescription> describe_knobs(int ceiling, std::span<const std::st
         knobs.push_back(
             graph_wide(std::string("optimizer.") + knob.name, knob.help, "fusion", {"on", "off"}, knob.numerics));
     if (!variants.empty()) {
-        std::vector<std::string> values{"given"};
+        std::vector<std::string> values{Variants::the_model_itself};
         values.insert(values.end(), variants.begin(), variants.end());
-        knobs.push_back(graph_wide("model.variant", "The model as given, or one of the files offered in its place.",
+        knobs.push_back(graph_wide(Variants::knob, "The model as given, or one of the files offered in its place.",
                                    "format", values, "reduced"));
     }
     return knobs;

@@ -11,6 +11,7 @@
 #include "workers/described_knobs.h"
 #include "workers/foreign/opening.h"
 #include "workers/foreign/recipe.h"
+#include "workers/foreign/variants.h"
 #include "workers/onnxruntime/knobs.h"
 #include "workers/onnxruntime/optimized_graph.h"
 #include "workers/onnxruntime/options.h"
@@ -60,7 +61,7 @@ public:
         const Target target = target_here(request);
         OpenRequest bound = request;
         if (recipe_builder(request.model)) {
-            const Recipe recipe = read_own_recipe(request.model);
+            const Recipe recipe = own_recipe(request.model);
             bound.model = find_recipe_model(recipe, request.model);
             for (const PortDescription& input : recipe.inputs) bound.shapes.push_back({input.name, input.dims});
             hash_ = recipe.model_hash;
@@ -68,13 +69,13 @@ public:
             hash_ = model_hash(request.model).hex();
             model_ = fs::absolute(request.model).string();
         }
-        set_variants(request.variants);
+        variants_.set(request.variants);
         try {
             plain_ = std::make_unique<Runner>(bound.model, *plain_options(), false);
             ports_ = bind_ports(bound, specs_of(plain_->inputs()));
             timing_inputs_ = timing_inputs(bound, ports_);
             for (size_t k = 0; k < ports_.size(); ++k) ports_[k].dims = timing_inputs_[k].shape().dims();
-            knobs_ = describe_knobs(target.threads, variant_names());
+            knobs_ = describe_knobs(target.threads, variants_.names());
             described_ = DescribedKnobs(knobs_);
             return describe_opened(target);
         } catch (const Error& error) {
@@ -96,7 +97,7 @@ public:
         recipe.inputs = inputs_;
         recipe.route = route.text();
         recipe.settings = settings_of(route, described_.registry());
-        set_variant(recipe);
+        variants_.apply(recipe);
         OptimizedGraph graph;
         try {
             graph = optimize(recipe);
@@ -115,7 +116,7 @@ public:
     void load(const std::string& engine, int streams) override {
         auto at = engines_.find(engine);
         if (at == engines_.end()) {
-            const Recipe recipe = read_own_recipe(engine);
+            const Recipe recipe = own_recipe(engine);
             const std::string model = find_recipe_model(recipe, engine);
             at = engines_.emplace(engine, make_engine(recipe, model)).first;
         }
@@ -142,7 +143,7 @@ public:
     }
 
     std::vector<Snippet> snippets(const std::string& engine) override {
-        const Recipe recipe = read_own_recipe(engine);
+        const Recipe recipe = own_recipe(engine);
         return write_snippets(find_recipe_model(recipe, engine), options_of(recipe));
     }
 
@@ -159,40 +160,8 @@ private:
         return Hasher().add(builder_name).add(api().version).add(graph).add(at_run).finish().hex();
     }
 
-    static Recipe read_own_recipe(const std::string& path) {
-        Recipe recipe = read_recipe(path);
-        if (recipe.builder != builder_name)
-            throw UserError(path + " is an engine of the builder " + escaped(recipe.builder) + ", not of " +
-                            builder_name);
-        if (recipe.runtime_version != api().version)
-            throw UserError(path + " was built with ONNX Runtime " + escaped(recipe.runtime_version) + ", here is " +
-                            api().version + ": build it again");
-        return recipe;
-    }
-
-    void set_variants(const std::vector<std::string>& files) {
-        variants_.clear();
-        for (const std::string& file : files) {
-            const std::string name = fs::path(file).filename().string();
-            if (name == "given" || name.find_first_of(",#\n[|]\"=@ ") != std::string::npos)
-                throw UserError("the variant " + escaped(file) + " cannot be named in a route: rename the file");
-            if (!variants_.emplace(name, fs::absolute(file).string()).second)
-                throw UserError("two variants have the file name " + escaped(name));
-            if (!fs::is_regular_file(file)) throw UserError("the variant " + escaped(file) + " is no file");
-        }
-    }
-
-    std::vector<std::string> variant_names() const {
-        std::vector<std::string> names;
-        for (const auto& [name, path] : variants_) names.push_back(name);
-        return names;
-    }
-
-    void set_variant(Recipe& recipe) const {
-        const auto setting = recipe.settings.find("model.variant");
-        if (setting == recipe.settings.end() || setting->second == "given") return;
-        recipe.variant = variants_.at(setting->second);
-        recipe.variant_hash = model_hash(recipe.variant).hex();
+    static Recipe own_recipe(const std::string& path) {
+        return read_own_recipe(path, builder_name, "ONNX Runtime", api().version);
     }
 
     OpenedModel describe_opened(const Target& target) {
@@ -243,8 +212,7 @@ private:
     }
 
     Engine make_engine(const Recipe& recipe, const std::string& model) const {
-        if (specs_of(recipe.inputs).size() != ports_.size())
-            throw UserError("the engine was built for another number of inputs");
+        if (recipe.inputs.size() != ports_.size()) throw UserError("the engine was built for another number of inputs");
         for (size_t k = 0; k < ports_.size(); ++k)
             if (recipe.inputs[k].name != ports_[k].name || recipe.inputs[k].dims != *ports_[k].dims)
                 throw UserError("input " + escaped(ports_[k].name) + " is " + timing_inputs_[k].shape().text() +
@@ -267,8 +235,8 @@ private:
         return at->second;
     }
 
-    std::string model_, hash_;                     // the path; empty when an engine was opened
-    std::map<std::string, std::string> variants_;  // path by file name
+    std::string model_, hash_;  // the path; empty when an engine was opened
+    Variants variants_;
     std::unique_ptr<Runner> plain_;
     std::vector<PortSpec> ports_;  // every extent known
     std::vector<PortDescription> inputs_;

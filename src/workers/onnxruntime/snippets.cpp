@@ -1,28 +1,9 @@
 #include "workers/onnxruntime/snippets.h"
 
-#include <string_view>
+#include "workers/foreign/string_literal.h"
 
 namespace headway::ort {
 namespace {
-
-// Legal in both languages; both read bytes beyond ASCII as UTF-8.
-std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (code < 0x20 || code == 0x7f) {
-            // octal: three digits at most in both languages
-            result += '\\';
-            for (const int shift : {6, 3, 0}) result += static_cast<char>('0' + ((code >> shift) & 7));
-        } else {
-            result += c;
-        }
-    }
-    return result + "\"";
-}
 
 const char* level_name(int level) {
     switch (level) {
@@ -54,10 +35,11 @@ std::string python(const std::string& model, const Options& options) {
     if (!options.arena) text += "options.enable_cpu_mem_arena = False\n";
     if (!options.pattern) text += "options.enable_mem_pattern = False\n";
     for (const auto& [symbol, extent] : options.free_dimensions)
-        text += "options.add_free_dimension_override_by_name(" + quoted(symbol) + ", " + std::to_string(extent) + ")\n";
+        text += "options.add_free_dimension_override_by_name(" + string_literal(symbol) + ", " +
+                std::to_string(extent) + ")\n";
     for (const auto& [key, value] : options.config)
-        text += "options.add_session_config_entry(" + quoted(key) + ", " + quoted(value) + ")\n";
-    return text + "session = ort.InferenceSession(" + quoted(model) +
+        text += "options.add_session_config_entry(" + string_literal(key) + ", " + string_literal(value) + ")\n";
+    return text + "session = ort.InferenceSession(" + string_literal(model) +
            ", options, providers=[\"CPUExecutionProvider\"])\n";
 }
 
@@ -74,11 +56,11 @@ std::string cpp(const std::string& model, const Options& options) {
     if (!options.arena) text += "    options.DisableCpuMemArena();\n";
     if (!options.pattern) text += "    options.DisableMemPattern();\n";
     for (const auto& [symbol, extent] : options.free_dimensions)
-        text += "    Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, " + quoted(symbol) + ", " +
-                std::to_string(extent) + "));\n";
+        text += "    Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, " +
+                string_literal(symbol) + ", " + std::to_string(extent) + "));\n";
     for (const auto& [key, value] : options.config)
-        text += "    options.AddConfigEntry(" + quoted(key) + ", " + quoted(value) + ");\n";
-    return text + "    return Ort::Session(env, " + quoted(model) + ", options);\n}\n";
+        text += "    options.AddConfigEntry(" + string_literal(key) + ", " + string_literal(value) + ");\n";
+    return text + "    return Ort::Session(env, " + string_literal(model) + ", options);\n}\n";
 }
 
 }  // namespace

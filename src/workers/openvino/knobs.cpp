@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "knobs/knob.h"
+#include "workers/foreign/variants.h"
 #include "workers/openvino/model.h"
 
 namespace headway::openvino {
@@ -200,9 +201,9 @@ std::vector<KnobDescription> offered_knobs(const Api& api, const KnobRequest& re
                                    "keeps its open dimensions.",
                                    {"static", "dynamic"}));
     if (!request.variants.empty()) {
-        std::vector<std::string> files{given_variant};
+        std::vector<std::string> files{Variants::the_model_itself};
         files.insert(files.end(), request.variants.begin(), request.variants.end());
-        offered.push_back(describe(variant_knob, "format", Numerics::reduced,
+        offered.push_back(describe(Variants::knob, "format", Numerics::reduced,
                                    "Which file of the model is compiled: the one given or one of its variants.",
                                    std::move(files)));
     }
@@ -210,7 +211,7 @@ std::vector<KnobDescription> offered_knobs(const Api& api, const KnobRequest& re
 }
 
 std::map<std::string, std::string> properties_of(const std::map<std::string, std::string>& settings) {
-    constexpr std::array others{threads_knob, call_knob, shapes_knob, variant_knob};
+    constexpr std::array others{threads_knob, call_knob, shapes_knob, Variants::knob};
     std::map<std::string, std::string> properties;
     for (const auto& [name, value] : settings) {
         const auto knob = std::ranges::find_if(property_knobs(), [&](const auto& each) { return each.knob == name; });

@@ -18,8 +18,6 @@ namespace headway::openvino {
 inline constexpr const char* threads_knob = "threads.count";
 inline constexpr const char* call_knob = "threads.call";
 inline constexpr const char* shapes_knob = "model.shapes";
-inline constexpr const char* variant_knob = "model.variant";
-inline constexpr const char* given_variant = "given";
 
 struct KnobRequest {
     int threads = 1;                    // ceiling

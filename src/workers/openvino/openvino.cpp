@@ -14,6 +14,7 @@
 #include "workers/described_knobs.h"
 #include "workers/foreign/opening.h"
 #include "workers/foreign/recipe.h"
+#include "workers/foreign/variants.h"
 #include "workers/openvino/compiled.h"
 #include "workers/openvino/evidence.h"
 #include "workers/openvino/knobs.h"
@@ -25,10 +26,6 @@ namespace {
 
 constexpr const char* builder_name = "openvino";
 constexpr const char* builder_version = "0.1.0";
-
-bool is_open(const PortSpec& port) {
-    return !port.dims || std::ranges::any_of(*port.dims, [](int64_t dim) { return dim < 0; });
-}
 
 // Scalar inputs of ONNX files have any rank to OpenVINO: they are scalars unless a shape, several numbers or the data
 // say otherwise.
@@ -79,20 +76,20 @@ public:
     OpenedModel open(const OpenRequest& request) override {
         const Target target = target_here(request);
         opened_recipe_ = recipe_builder(request.model).has_value();
-        recipe_ = opened_recipe_ ? read_own_recipe(request.model) : Recipe{};
+        recipe_ = opened_recipe_ ? own_recipe(request.model) : Recipe{};
         if (!opened_recipe_) {
             recipe_.model = std::filesystem::absolute(request.model).string();
             recipe_.model_hash = model_hash(request.model).hex();
         }
         file_ = opened_recipe_ ? find_recipe_model(recipe_, request.model) : recipe_.model;
-        const std::vector<PortSpec> declared = opened_recipe_ ? specs_of(recipe_.inputs) : read_inputs();
+        const std::vector<PortSpec> declared = opened_recipe_ ? port_specs(recipe_.inputs) : read_inputs();
         const std::vector<PortSpec> bound = bind_ports(request, with_scalars(declared, request));
         timing_inputs_ = timing_inputs(request, bound);
         recipe_.inputs.clear();
         for (size_t k = 0; k < bound.size(); ++k)
             recipe_.inputs.push_back(describe_port(bound[k].name, timing_inputs_[k]));
-        set_variants(request.variants);
-        offered_ = offered_knobs(api_, {target.threads, std::ranges::any_of(declared, is_open), names(variants_)});
+        variants_.set(request.variants);
+        offered_ = offered_knobs(api_, {target.threads, std::ranges::any_of(declared, is_open), variants_.names()});
         knobs_ = DescribedKnobs(offered_);
         return {recipe_.model_hash, target.text(), recipe_.inputs, describe_outputs()};
     }
@@ -108,7 +105,7 @@ public:
         recipe.runtime_version = api_.version();
         recipe.route = route.text();
         recipe.settings = settings_of(route, knobs_.registry());
-        set_variant(recipe);
+        variants_.apply(recipe);
         const std::string file = recipe.variant.empty() ? recipe.model : recipe.variant;
         const Evidence evidence = compile_and_run(compile_request(recipe, file), recipe.route.empty());
         const Hash key = timing_key(evidence);
@@ -123,10 +120,10 @@ public:
 
     void load(const std::string& engine, int streams) override {
         if (!engines_.contains(engine)) {
-            const Recipe recipe = read_own_recipe(engine);
+            const Recipe recipe = own_recipe(engine);
             check_inputs(recipe, engine);
-            engines_.emplace(
-                engine, std::make_unique<Loaded>(Loaded{compile(recipe, engine, false), specs_of(recipe.inputs), {}}));
+            engines_.emplace(engine, std::make_unique<Loaded>(
+                                         Loaded{compile(recipe, engine, false), port_specs(recipe.inputs), {}}));
         }
         Loaded& loaded = *engines_.at(engine);
         while (static_cast<int>(loaded.callers.size()) < streams) {
@@ -152,7 +149,7 @@ public:
     // OpenVINO's times are means of all runs since it compiled, so each profile compiles anew, and the first run is
     // taken out again.
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override {
-        const CompiledModel model = compile(read_own_recipe(engine), engine, true);
+        const CompiledModel model = compile(own_recipe(engine), engine, true);
         const std::unique_ptr<Caller> caller = model.make_caller();
         caller->set_inputs(timing_inputs_);
         caller->run();
@@ -177,39 +174,26 @@ public:
             {{"INFERENCE_PRECISION_HINT", "f32"}, {"EXECUTION_MODE_HINT", "ACCURACY"}, {"INFERENCE_NUM_THREADS", "1"}}};
         const CompiledModel model(api_, request);
         const std::unique_ptr<Caller> caller = model.make_caller();
-        caller->set_inputs(read_sample(data, specs_of(recipe_.inputs)));
+        caller->set_inputs(read_sample(data, port_specs(recipe_.inputs)));
         caller->run();
         write_outputs(out, names_of(model.outputs()), caller->outputs());
     }
 
     std::vector<Snippet> snippets(const std::string& engine) override {
-        const Recipe recipe = read_own_recipe(engine);
+        const Recipe recipe = own_recipe(engine);
         return make_snippets(compile_request(recipe, find_recipe_model(recipe, engine)));
     }
 
     void certify(const std::string& engine, const std::string& json) override { set_recipe_certificate(engine, json); }
 
 private:
-    static std::vector<std::string> names(const std::map<std::string, std::string>& files) {
-        std::vector<std::string> names;
-        for (const auto& [name, path] : files) names.push_back(name);
-        return names;
-    }
-
     std::vector<PortSpec> read_inputs() const {
         const Handle<OvCore> core = make_core(api_);
         return ports_of(api_, read_model(api_, core.get(), file_).get()).inputs;
     }
 
-    // Another version builds another engine than the one that was measured.
-    Recipe read_own_recipe(const std::string& path) {
-        Recipe recipe = read_recipe(path);
-        if (recipe.builder != builder_name)
-            throw UserError(path + " is an engine of the builder " + escaped(recipe.builder) + ", not of openvino");
-        if (recipe.runtime_version != api_.version())
-            throw UserError(path + " was built with OpenVINO " + escaped(recipe.runtime_version) + ", here is " +
-                            api_.version() + ": build it again");
-        return recipe;
+    Recipe own_recipe(const std::string& path) const {
+        return read_own_recipe(path, builder_name, "OpenVINO", api_.version());
     }
 
     // The model of an engine file. OpenVINO's objections are the file's fault: it was built once.
@@ -230,22 +214,6 @@ private:
         };
         if (!std::ranges::equal(recipe.inputs, recipe_.inputs, same))
             throw UserError(path + " was built for other inputs than those of the opened model");
-    }
-
-    void set_variants(const std::vector<std::string>& paths) {
-        variants_.clear();
-        for (const std::string& path : paths) {
-            const std::filesystem::path file = std::filesystem::absolute(path);
-            if (!variants_.emplace(file.filename().string(), file.string()).second)
-                throw UserError("two variants have the name " + escaped(file.filename().string()));
-        }
-    }
-
-    void set_variant(Recipe& recipe) const {
-        const auto chosen = recipe.settings.find(variant_knob);
-        if (chosen == recipe.settings.end() || chosen->second == given_variant) return;
-        recipe.variant = variants_.at(chosen->second);
-        recipe.variant_hash = model_hash(recipe.variant).hex();
     }
 
     // Extents that only a run tells come from one.
@@ -303,7 +271,7 @@ private:
     std::string file_;  // the model, or what an opened engine runs
     bool opened_recipe_ = false;
     std::vector<Tensor> timing_inputs_;
-    std::map<std::string, std::string> variants_;  // path by file name
+    Variants variants_;
     std::vector<KnobDescription> offered_;
     DescribedKnobs knobs_;
     std::map<std::string, std::unique_ptr<Loaded>> engines_;
