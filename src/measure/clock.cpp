@@ -12,13 +12,17 @@ namespace {
 
 int64_t to_ns(const timespec& time) { return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec; }
 
-}  // namespace
-
-int64_t clock_ns() {
+int64_t read(clockid_t clock) {
     timespec now{};
-    HEADWAY_CHECK(::clock_gettime(CLOCK_MONOTONIC_RAW, &now) == 0);
+    HEADWAY_CHECK(::clock_gettime(clock, &now) == 0);
     return to_ns(now);
 }
+
+}  // namespace
+
+int64_t clock_ns() { return read(CLOCK_MONOTONIC_RAW); }
+int64_t thread_cpu_ns() { return read(CLOCK_THREAD_CPUTIME_ID); }
+int64_t process_cpu_ns() { return read(CLOCK_PROCESS_CPUTIME_ID); }
 
 int64_t clock_resolution_ns() {
     timespec reported{};

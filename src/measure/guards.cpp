@@ -91,13 +91,14 @@ void HostGuard::block_lost(int64_t lost_ns, int64_t block_ns) {
 std::optional<std::string> HostGuard::end_round(int64_t round_ns) {
     const HostCounters after = signals_.counters(pids_);
     const int engines = std::max<int>(1, static_cast<int>(pids_.size()));
-    reading_ = {run_delay_share(before_, after, round_ns, engines), lost_};
-    reading_.clock_ghz = canary_ghz();
-    reading_.memory_gb_per_s = canaries_.sweep.read_gb_per_s();
-    const auto clock_fault = canaries_.clock.record(reading_.clock_ghz);
-    const auto memory_fault = canaries_.memory.record(reading_.memory_gb_per_s);
-    reading_.clock_change = canaries_.clock.change();
-    reading_.memory_change = canaries_.memory.change();
+    RoundReading reading{run_delay_share(before_, after, round_ns, engines), lost_};
+    reading.clock_ghz = canary_ghz();
+    reading.memory_gb_per_s = canaries_.sweep.read_gb_per_s();
+    const auto clock_fault = canaries_.clock.record(reading.clock_ghz);
+    const auto memory_fault = canaries_.memory.record(reading.memory_gb_per_s);
+    reading.clock_change = canaries_.clock.change();
+    reading.memory_change = canaries_.memory.change();
+    readings_.push_back(reading);
     if (auto fault = counter_fault(before_, after, round_ns, engines, rules_)) return fault;
     if (lost_ > rules_.most_lost) return "CPU taken away for " + percent(lost_) + " of a block";
     return clock_fault ? clock_fault : memory_fault;

@@ -70,8 +70,8 @@ public:
     std::optional<std::string> end_round(int64_t round_ns) override;
     // A block of this round ran so long without the CPU, as its process saw it.
     void block_lost(int64_t lost_ns, int64_t block_ns);
-    // Of the last round.
-    const RoundReading& reading() const { return reading_; }
+    // Of the rounds so far.
+    const std::vector<RoundReading>& readings() const { return readings_; }
 
 private:
     const HostSignals& signals_;
@@ -80,7 +80,7 @@ private:
     GuardRules rules_;
     HostCounters before_;
     double lost_ = 0;
-    RoundReading reading_;
+    std::vector<RoundReading> readings_;
 };
 
 }  // namespace headway

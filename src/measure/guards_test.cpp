@@ -192,7 +192,7 @@ TEST(Guards, AStolenBlockDropsItsRound) {
     guard.block_lost(3'000'000, 50'000'000);
     guard.block_lost(0, 50'000'000);
     EXPECT_EQ(guard.end_round(100'000'000), "CPU taken away for 6.0 % of a block");
-    EXPECT_DOUBLE_EQ(guard.reading().lost, 0.06);
+    EXPECT_DOUBLE_EQ(guard.readings().back().lost, 0.06);
 }
 
 TEST(Guards, RulesAreFittedToWhatIsUsual) {

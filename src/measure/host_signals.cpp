@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "measure/clock.h"
 
 namespace headway {
 namespace {
@@ -129,9 +129,7 @@ void HostSignals::read_process(int pid, HostCounters& counters) const {
 HostCounters HostSignals::counters(std::span<const int> pids) const {
     HostCounters counters;
     read_cpu_times(counters);
-    timespec own{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
-    counters.own_cpu_ns = own.tv_sec * int64_t{1'000'000'000} + own.tv_nsec;
+    counters.own_cpu_ns = process_cpu_ns();
     for (const int pid : pids) read_process(pid, counters);
     if (!cgroup_stat_.empty()) counters.throttled_periods = value_of(read_text(cgroup_stat_), "nr_throttled");
     counters.swap_ins = value_of(read_text(root_ + "/proc/vmstat"), "pswpin");

@@ -103,7 +103,7 @@ MachineProfile profile_of(std::span<const ControlVisit> visits, std::span<const 
 
 std::string profile_json(const MachineProfile& profile) {
     Json resolutions = Json::array();
-    for (const int visits : {4, 8, 12, 16, 32})
+    for (const int visits : resolution_visits)
         resolutions.push_back({{"visits", visits}, {"gain", profile.resolution(visits)}});
     const GuardRules& rules = profile.rules;
     const Json json{

@@ -19,6 +19,9 @@ struct ControlVisit {
     std::vector<RoundOrder> orders;
 };
 
+// For how many visits the resolution is told.
+inline constexpr int resolution_visits[] = {4, 8, 12, 16, 32};
+
 struct MachineProfile {
     std::string subject;  // what was run: an engine of another length meets another noise
     double iteration_ms = 0;

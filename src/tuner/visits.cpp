@@ -66,22 +66,6 @@ private:
     HostGuard* guard_ = nullptr;
 };
 
-// The host's guards, with a record of what they read.
-class RecordingGuard final : public RoundGuard {
-public:
-    RecordingGuard(HostGuard& guard, std::vector<RoundReading>& readings) : guard_(guard), readings_(readings) {}
-    void begin_round() override { guard_.begin_round(); }
-    std::optional<std::string> end_round(int64_t round_ns) override {
-        std::optional<std::string> drop = guard_.end_round(round_ns);
-        readings_.push_back(guard_.reading());
-        return drop;
-    }
-
-private:
-    HostGuard& guard_;
-    std::vector<RoundReading>& readings_;
-};
-
 double start_deadline(const Budget& budget) {
     return std::max(least_deadline_s, std::min(start_deadline_s, budget.left()));
 }
@@ -167,12 +151,10 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
 
     std::vector<int> pids;
     for (const auto& worker : workers) pids.push_back(worker->pid());
-    HostGuard host_guard(signals_, canaries_, pids, rules_);
-    VisitRecord record;
-    RecordingGuard guard(host_guard, record.readings);
+    HostGuard guard(signals_, canaries_, pids, rules_);
     if (options_.guards) {
         wait_for_quiet();
-        blocks.set_guard(&host_guard);
+        blocks.set_guard(&guard);
     }
     const double start_s = seconds_since(begin);
     const HostCounters before = signals_.counters({});
@@ -181,10 +163,12 @@ VisitRecord VisitRunner::run(const std::vector<Visitor>& visitors, const VisitPl
     const auto engines = static_cast<double>(visitors.size());
     cost_[selects(plan.purpose)] = {start_s / engines, (seconds_since(begin) - start_s) / (engines * plan.rounds)};
     rounds_run_ += plan.rounds;
-    readings_.insert(readings_.end(), record.readings.begin(), record.readings.end());
+    readings_.insert(readings_.end(), guard.readings().begin(), guard.readings().end());
     fit_guards();
 
+    VisitRecord record;
     record.purpose = plan.purpose;
+    record.readings = guard.readings();
     record.iterations = block_plan.iterations;
     record.rounds = visit.rounds;
     record.orders = visit.orders;

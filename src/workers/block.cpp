@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -13,12 +12,6 @@
 
 namespace headway {
 namespace {
-
-int64_t cpu_ns(clockid_t clock) {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 bool has_several_threads() {
     std::error_code error;
@@ -121,7 +114,7 @@ BlockTimes run_block(Builder& builder, const std::string& engine, const BlockReq
     BlockTimes times;
     std::vector<int64_t>& ns = times.ns;
     const bool alone = !has_several_threads();
-    const int64_t wall_before = clock_ns(), cpu_before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t wall_before = clock_ns(), cpu_before = thread_cpu_ns();
     if (request.cold) {
         ns = run_cold(builder, engine, request, clock);
     } else if (request.per_iteration) {
@@ -139,7 +132,7 @@ BlockTimes run_block(Builder& builder, const std::string& engine, const BlockReq
         streams.run([&](int stream) { builder.run(engine, request.iterations, stream); });
         ns.push_back(clock() - begin);
     }
-    const int64_t on_cpu = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
+    const int64_t on_cpu = thread_cpu_ns() - cpu_before;
     if (alone) times.lost_ns = std::max<int64_t>(0, clock_ns() - wall_before - on_cpu);
     if (!request.per_iteration && ns.size() > 1) {
         int64_t sum = 0;
@@ -153,9 +146,9 @@ void wait_for_idle_threads() {
     constexpr int64_t slice_ns = 1'000'000, idle_ns = 100'000, most_slices = 300;
     if (!has_several_threads()) return;
     for (int64_t slice = 0; slice < most_slices; ++slice) {
-        const int64_t before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+        const int64_t before = process_cpu_ns();
         std::this_thread::sleep_for(std::chrono::nanoseconds(slice_ns));
-        if (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - before < idle_ns && !others_want_a_cpu()) return;
+        if (process_cpu_ns() - before < idle_ns && !others_want_a_cpu()) return;
     }
 }
 

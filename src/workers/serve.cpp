@@ -5,13 +5,13 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "measure/clock.h"
 #include "workers/block.h"
 #include "workers/protocol.h"
 
@@ -19,12 +19,6 @@ namespace headway {
 namespace {
 
 using Json = nlohmann::json;
-
-int64_t nanoseconds(clockid_t clock) {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 // The descriptors of the protocol, kept from everything else in the process.
 class Channel {
@@ -74,7 +68,7 @@ class Server {
 public:
     Server(const std::function<std::unique_ptr<Builder>()>& make, const std::function<int64_t()>& clock)
         : clock_(clock) {
-        if (!clock_) clock_ = [] { return nanoseconds(CLOCK_MONOTONIC_RAW); };
+        if (!clock_) clock_ = clock_ns;
         try {
             builder_ = make();
         } catch (...) {
