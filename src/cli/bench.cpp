@@ -1,6 +1,5 @@
 // headway bench: engines, models or routes against each other, interleaved.
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/operands.h"
 #include "cli/options.h"
 #include "tuner/bench.h"
@@ -25,12 +25,6 @@ struct Options {
     std::string scenario = "latency";
     bool json = false;
 };
-
-std::atomic<bool> stop_requested = false;
-void on_interrupt(int) {
-    stop_requested = true;
-    std::signal(SIGINT, SIG_DFL);
-}
 
 void print(const BenchResult& result, const Scenario& scenario) {
     std::cout << "scenario " << scenario.text();
@@ -59,8 +53,7 @@ void print(const BenchResult& result, const Scenario& scenario) {
 int run(Options& options) {
     options.bench.scenario = Scenario::parse(options.scenario);
     options.bench.margin = std::log1p(options.margin_percent / 100);
-    options.bench.stop = &stop_requested;
-    std::signal(SIGINT, on_interrupt);
+    options.bench.stop = &stop_on({SIGINT});
     Operands operands(options.build, options.data, options.bench.scenario.batch);
     operands.add(options.subject);
     for (const std::string& operand : options.against) operands.add(operand);

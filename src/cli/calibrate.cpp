@@ -1,6 +1,5 @@
 // headway calibrate: how noisy this machine is, and what its measurements can show.
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/operands.h"
 #include "graph/text.h"
 #include "onnx/export.h"
@@ -24,12 +24,6 @@ struct Options {
     CalibrateOptions calibrate;
     bool quick = false, json = false, show = false;
 };
-
-std::atomic<bool> stop_requested = false;
-void on_interrupt(int) {
-    stop_requested = true;
-    std::signal(SIGINT, SIG_DFL);
-}
 
 // A few milliseconds of fp32 products on one core: long against the clock, short against a time slice.
 constexpr const char* usual_graph = R"(graph {
@@ -58,7 +52,7 @@ void print(const MachineProfile& profile, const std::string& path) {
     std::cout << fmt::format("a process costs {:.2f} s, a block {:.3f} s: best are {} rounds a visit\n", profile.load_s,
                              profile.block_s, profile.best_rounds());
     std::cout << "gain that is found with 80 % power:";
-    for (const int visits : {4, 8, 12, 16, 32})
+    for (const int visits : resolution_visits)
         std::cout << fmt::format("  {} visits {:.2f} %", visits, per_cent(profile.resolution(visits)));
     std::cout << fmt::format("\nclock {:.2f} GHz [{:.2f}, {:.2f}], memory {:.1f} GB/s [{:.1f}, {:.1f}]\n",
                              profile.clock_ghz[1], profile.clock_ghz[0], profile.clock_ghz[2],
@@ -90,12 +84,11 @@ int run(Options& options) {
         report(*known, profile_path(threads), options.json);
         return exit_yes;
     }
-    std::signal(SIGINT, on_interrupt);
     if (options.quick) {
         options.calibrate.visits = quick_calibration().visits;
         options.calibrate.rounds = quick_calibration().rounds;
     }
-    options.calibrate.stop = &stop_requested;
+    options.calibrate.stop = &stop_on({SIGINT});
     options.calibrate.progress = [](int done, int visits) {
         std::cerr << fmt::format("headway: visit {} of {}\n", done, visits);
     };

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/gate_options.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "tuner/budget.h"
 #include "tuner/tune.h"
@@ -30,15 +30,6 @@ struct Options {
     int64_t seed = 1;
     bool json = false;
 };
-
-std::atomic<bool> stop_requested = false;
-
-// The first Ctrl-C ends the budget, the second one the program; workers die with it.
-void on_interrupt(int) {
-    stop_requested = true;
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
-}
 
 // "90", "90s", "10m", "1h".
 double parse_budget(const std::string& text) {
@@ -81,7 +72,6 @@ void complete(Options& options) {
     tune.worker_command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
     tune.clock = seconds_now;
     tune.profile = load_profile(tune.model.threads);
-    tune.stop = &stop_requested;
     // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.
     tune.memory_limit = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
 }
@@ -101,8 +91,8 @@ void print_summary(const TuneResult& result) {
 
 int run_tune(Options& options) {
     complete(options);
-    std::signal(SIGINT, on_interrupt);
-    std::signal(SIGTERM, on_interrupt);
+    // The first Ctrl-C ends the budget, the second one the program; workers die with it.
+    options.tune.stop = &stop_on({SIGINT, SIGTERM});
     const TuneResult result = tune(options.tune);
     if (options.json)
         std::cout << result.json() << "\n";
