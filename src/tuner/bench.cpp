@@ -10,9 +10,6 @@
 namespace headway {
 namespace {
 
-// A bench has no budget of its own: it makes its visits, and every step has its deadline.
-constexpr double no_limit_s = 1e6;
-
 // Milliseconds of one call in each block that counts.
 void collect_times(const VisitRecord& visit, std::vector<std::vector<double>>& call_ms) {
     for (size_t round = 0; round < visit.rounds.size(); ++round) {

@@ -13,6 +13,9 @@ inline double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Of sessions without a budget of their own, whose every step has its deadline.
+inline constexpr double no_limit_s = 1e6;
+
 class Budget {
 public:
     // `clock` gives seconds; it starts now. `stop` is the user's Ctrl-C and may be null.

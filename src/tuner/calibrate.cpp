@@ -9,7 +9,6 @@
 namespace headway {
 namespace {
 
-constexpr double no_limit_s = 1e6;
 constexpr double most_warmup_s = 5;
 
 }  // namespace

@@ -190,8 +190,9 @@ private:
         const double visit_error = std::max(least_visit_error, arena_.control().spread);
         std::vector<Observation> history;
         for (const Trial& trial : session_.study.trials()) {
-            if (trial.builder != arm.workshop->builder() || &trial != trials_.find(trial.builder, trial.route))
-                continue;
+            if (trial.builder != arm.workshop->builder()) continue;
+            // Only a default route is ever tried again; what became of it last counts.
+            if (trial.route.empty() && &trial != trials_.find(trial.builder, trial.route)) continue;
             Observation seen;
             seen.route = Route::parse(trial.route, arm.knobs.registry());
             seen.fate = fate_of(trial.outcome);
