@@ -14,18 +14,10 @@ needs: tools/models/fetch.py and make_inputs.py (build/models, build/data)
 import argparse
 import json
 import pathlib
-import subprocess
-import sys
+
+from program import ask
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-def ask(command):
-    """The JSON that a headway command prints; exit code 1 is a well-formed no."""
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode > 1 or not done.stdout:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
 
 
 def cell(args, model, profile):

@@ -22,17 +22,11 @@ import shutil
 import subprocess
 import sys
 
+from program import ask
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLAIMS = ("FASTER", "SLOWER")
 SPIN = "while True: pass"
-
-
-def run(command):
-    """The JSON that a headway command prints; exit code 1 is a well-formed no."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode > 1 or not done.stdout:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
 
 
 def bounds(hits, trials, confidence=0.95):
@@ -69,14 +63,14 @@ class Pair:
         self.args = args
         self.engine, self.copy = args.out / "engine.hwe", args.out / "copy.hwe"
         self.options = ["--threads", args.threads, "--data", args.data]
-        run([args.headway, "build", args.model, "-o", self.engine, "--json", *self.options])
+        ask([args.headway, "build", args.model, "-o", self.engine, "--json", *self.options])
         shutil.copyfile(self.engine, self.copy)
 
     def bench(self, job, seed):
         program = self.args.slowed if job == "slow" else self.args.headway
         subject = f"slowed:{self.engine}" if job == "slow" else self.engine
         with busy_core() if job == "busy" else contextlib.nullcontext():
-            return run([program, "bench", subject, "--against", self.copy, "--margin", self.args.margin, "--seed", seed,
+            return ask([program, "bench", subject, "--against", self.copy, "--margin", self.args.margin, "--seed", seed,
                         "--json", *self.options])
 
 

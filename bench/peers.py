@@ -19,9 +19,10 @@ import hashlib
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import time
+
+from program import try_ask
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # name -> how an operand of `headway bench` is written; all of them one model
@@ -33,18 +34,9 @@ T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.
 
 
 # ---- one cell ---------------------------------------------------------------------------------------------------
-def ask(command):
-    """(JSON, reason): what a headway command prints, or why it could not."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    if done.returncode > 1 or not done.stdout:
-        lines = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
-        return None, lines[-1].removeprefix("headway: ")
-    return json.loads(done.stdout), None
-
-
 def judge(args, operand, data, threads):
     """How far the outputs of a contender are from the references, or why there are none."""
-    facts, reason = ask([args.headway, "check", operand, "--data", data, "--threads", threads, "--json"])
+    facts, reason = try_ask([args.headway, "check", operand, "--data", data, "--threads", threads, "--json"])
     if facts is None:
         return {"fails": reason}
     worst = max(facts["outputs"], key=lambda output: output["rel_l2"])
@@ -69,7 +61,7 @@ def measure(args, model, profile, threads):
                    "--rounds", args.rounds, "--json"]
         for name in racing[1:]:
             command += ["--against", operands[name]]
-        facts, reason = ask(command)
+        facts, reason = try_ask(command)
         if facts is None:
             sys.exit(f"peers: {model} {profile}: {reason}")
         for name, engine in zip(racing, facts["engines"]):
