@@ -49,8 +49,10 @@ void set_src(LowerSite& site, const Graph& graph, const std::vector<ValueId>& sr
 }
 
 void set_dst(LowerSite& site, const Graph& graph, const std::vector<ValueId>& dst) {
+    // An unused output has no element type: f32 would be a scalar that somebody wants.
+    const TensorDesc unused{ElementType::undefined, {}, Layout::plain};
     site.dst = dst;
-    for (ValueId id : dst) site.problem.dst.push_back(id == no_value ? TensorDesc{} : plain(graph, id));
+    for (ValueId id : dst) site.problem.dst.push_back(id == no_value ? unused : plain(graph, id));
 }
 
 void set_program(LowerSite& site, const Graph& graph, Program program, const std::vector<ValueId>& operands) {

@@ -35,7 +35,8 @@ public:
             states_[i - LstmProblem::initial_h] =
                 problem.constant[i] ? State{.packed = packed++} : State{.src = static_cast<int>(i)};
         }
-        for (size_t i = 0; i < problem.dst.size() && i < 3; ++i) wanted_[i] = problem.dst[i].shape.rank() > 0;
+        for (size_t i = 0; i < problem.dst.size() && i < 3; ++i)
+            wanted_[i] = problem.dst[i].type != ElementType::undefined;
     }
 
     int phases() const override { return static_cast<int>(std::max<int64_t>(lstm_.steps, 1)); }

@@ -128,8 +128,8 @@ TEST(Lstm, UnusedOutputs) {
     Data data;
     const Extents e{3, 2, 6, 20};
     testing::KernelCase test = make_case(e, data);
-    test.problem.dst[0] = TensorDesc{};
-    test.problem.dst[2] = TensorDesc{};
+    test.problem.dst[0] = TensorDesc{ElementType::undefined, {}, Layout::plain};
+    test.problem.dst[2] = TensorDesc{ElementType::undefined, {}, Layout::plain};
     for (const Kernel* kernel : testing::kernels_for("LSTM"))
         testing::expect_near(testing::run_kernel<float>(*kernel, test, 1), expected(e, data)[1], 1e-5, 1e-5,
                              std::string(kernel->name()));

@@ -1,0 +1,106 @@
+#include "closeness.h"
+
+#include <functional>
+
+#include "tensor/compare.h"
+
+namespace headway::conformance {
+namespace {
+
+using Found = std::optional<std::string>;
+using CompareTensors = std::function<Found(const Tensor& got, const Tensor& want)>;
+
+Found form_of_tensor(const Tensor& got, const Tensor& want) {
+    if (got.type() != want.type())
+        return "has type " + std::string(to_string(got.type())) + " instead of " + std::string(to_string(want.type()));
+    if (got.shape() != want.shape()) return "has shape " + got.shape().text() + " instead of " + want.shape().text();
+    return std::nullopt;
+}
+
+Found compare_data(const Datum& got, const Datum& want, const CompareTensors& values) {
+    const auto compare = [&](const Tensor& a, const Tensor& b) {
+        const Found form = form_of_tensor(a, b);
+        return form ? form : values(a, b);
+    };
+    if (got.index() != want.index())
+        return "is " + std::string(kind_of(got)) + " instead of " + std::string(kind_of(want));
+    if (const auto* tensor = std::get_if<Tensor>(&got)) return compare(*tensor, std::get<Tensor>(want));
+    if (!std::holds_alternative<Sequence>(got)) return std::nullopt;
+    const std::vector<Tensor>& tensors = std::get<Sequence>(got).tensors;
+    const std::vector<Tensor>& wanted = std::get<Sequence>(want).tensors;
+    if (tensors.size() != wanted.size())
+        return "holds " + std::to_string(tensors.size()) + " tensors instead of " + std::to_string(wanted.size());
+    for (size_t i = 0; i < tensors.size(); ++i)
+        if (const Found found = compare(tensors[i], wanted[i])) return "tensor " + std::to_string(i) + " " + *found;
+    return std::nullopt;
+}
+
+Found compare_all(std::span<const Datum> got, std::span<const Datum> want, const CompareTensors& values) {
+    if (got.size() != want.size())
+        return "there are " + std::to_string(got.size()) + " outputs instead of " + std::to_string(want.size());
+    for (size_t i = 0; i < want.size(); ++i)
+        if (const Found found = compare_data(got[i], want[i], values))
+            return "output " + std::to_string(i) + " " + *found;
+    return std::nullopt;
+}
+
+std::string mismatch(const Difference& found) {
+    return "differs in " + std::to_string(found.mismatches) + " of " + std::to_string(found.elements) +
+           " elements, by up to " + std::to_string(found.max_abs);
+}
+
+Difference within(const Tensor& got, const Tensor& want, const CaseTolerance& tolerance) {
+    const bool half = is_float(got.type()) && size_of(got.type()) == 2;
+    return compare_tensors(got, want, half ? tolerance.half_rtol : tolerance.rtol,
+                           half ? tolerance.half_atol : tolerance.atol);
+}
+
+// How far values of order one may move, by the promise of a knob: as in tests/knobs.
+double allowed(Numerics numerics) {
+    switch (numerics) {
+        case Numerics::exact:
+            return 0;
+        case Numerics::reorders:
+            return 2e-5;
+        case Numerics::approximates:
+            return 2e-4;
+        case Numerics::reduced:
+            return 3e-2;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Found difference(std::span<const Datum> got, std::span<const Datum> want, const CaseTolerance& tolerance) {
+    return compare_all(got, want, [&](const Tensor& a, const Tensor& b) -> Found {
+        const Difference found = within(a, b, tolerance);
+        if (found.mismatches == 0) return std::nullopt;
+        return mismatch(found);
+    });
+}
+
+Found reordered_difference(std::span<const Datum> got, std::span<const Datum> want, const CaseTolerance& tolerance,
+                           Numerics numerics) {
+    if (numerics == Numerics::exact) return bit_difference(got, want);
+    return compare_all(got, want, [&](const Tensor& a, const Tensor& b) -> Found {
+        if (numerics == Numerics::reduced && !is_float(a.type())) return std::nullopt;
+        const Difference found = within(a, b, tolerance);
+        if (found.mismatches == 0 || (found.special == 0 && found.max_rel <= allowed(numerics))) return std::nullopt;
+        return mismatch(found);
+    });
+}
+
+Found form_difference(std::span<const Datum> got, std::span<const Datum> want) {
+    return compare_all(got, want, [](const Tensor&, const Tensor&) -> Found { return std::nullopt; });
+}
+
+Found bit_difference(std::span<const Datum> got, std::span<const Datum> want) {
+    return compare_all(got, want, [](const Tensor& a, const Tensor& b) -> Found {
+        if (a.hash() == b.hash()) return std::nullopt;
+        const Difference found = compare_tensors(a, b, 0, 0);
+        return found.mismatches == 0 ? "differs in the sign of zeros or the payload of NaNs" : mismatch(found);
+    });
+}
+
+}  // namespace headway::conformance

@@ -1,0 +1,42 @@
+// A case as the native compiler sees it: the model with its inputs bound to the shapes of the data.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compile/compile.h"
+#include "runtime/engine.h"
+#include "tensor/datum.h"
+
+namespace headway::conformance {
+
+std::vector<Datum> as_data(std::vector<Tensor> tensors);
+
+class NativeCase {
+public:
+    // Builds along the default route. An engine has static shapes, so what decides them is fixed to the data's value
+    // (as --value does) where that is needed: first nothing, then integers, then every small input but the first; one
+    // input at least stays open. Unsupported with the first reason when nothing helps.
+    NativeCase(Graph model, std::span<const Datum> inputs, const Catalogue& catalogue);
+
+    const Graph& model() const { return model_; }
+    const std::vector<Tensor>& inputs() const { return inputs_; }
+    const Bindings& bindings() const { return bindings_; }
+    const Target& target() const { return target_; }
+    const Build& default_build() const { return default_; }
+
+    Build build(const Route& route) const { return headway::build(model_, bindings_, route, target_, catalogue_); }
+    std::vector<Tensor> run(const Route& route) const { return run(build(route).plan); }
+    std::vector<Tensor> run(const Plan& plan) const;
+    EngineInfo info() const;
+
+private:
+    Graph model_;
+    std::vector<Tensor> inputs_;
+    const Catalogue& catalogue_;
+    Target target_;
+    Bindings bindings_;
+    Build default_;
+};
+
+}  // namespace headway::conformance
