@@ -30,7 +30,7 @@ class Worker:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models")
+    parser.add_argument("--models", help="default: the tier core of tools/models/models.json")
     parser.add_argument("--profile-index", type=int, default=0)
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--json", type=pathlib.Path)
@@ -40,7 +40,7 @@ def main():
     changed = {knob["name"]: {} for knob in knobs}     # knob -> model -> values that build another engine
     with tempfile.TemporaryDirectory() as scratch:
         for model in table:
-            if args.models and model["id"] not in args.models.split(","):
+            if model["id"] not in args.models.split(",") if args.models else model["tier"] != "core":
                 continue
             profile = model["profiles"][min(args.profile_index, len(model["profiles"]) - 1)]
             worker = Worker(args.headway, scratch)

@@ -53,7 +53,7 @@ def line(c):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models")
+    parser.add_argument("--models", help="default: the tier core of tools/models/models.json")
     parser.add_argument("--profile-index", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--budget", default="5m")
@@ -64,7 +64,7 @@ def main():
     args.studies.mkdir(parents=True, exist_ok=True)
     cells = []
     for model in json.loads((ROOT / "tools/models/models.json").read_text())["models"]:
-        if args.models and model["id"] not in args.models.split(","):
+        if model["id"] not in args.models.split(",") if args.models else model["tier"] != "core":
             continue
         profiles = [profile["name"] for profile in model["profiles"]]
         cells.append(cell(args, model["id"], profiles[min(args.profile_index, len(profiles) - 1)]))

@@ -245,7 +245,7 @@ def write_tables(results, path):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", help="default: all of tools/models/models.json")
+    parser.add_argument("--models", help="default: the tier core of tools/models/models.json")
     parser.add_argument("--profiles", help="default: all")
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--tuned", type=pathlib.Path, help="folder of MODEL-PROFILE-THREADSt.hwe, a further contender where there is one")
@@ -263,8 +263,8 @@ def main():
     args = parse_arguments()
     models = json.loads((ROOT / "tools/models/models.json").read_text())["models"]
     order = [(model["id"], profile["name"]) for model in models for profile in model["profiles"]]
-    cells = [(model, profile, threads) for model, profile in order for threads in args.threads
-             if (not args.models or model in args.models.split(",")) and
+    wanted = args.models.split(",") if args.models else [model["id"] for model in models if model["tier"] == "core"]
+    cells = [(model, profile, threads) for model, profile in order for threads in args.threads if model in wanted and
              (not args.profiles or profile in args.profiles.split(","))]
     if not cells:
         sys.exit("peers: no model has such a profile")

