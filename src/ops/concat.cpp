@@ -1,3 +1,5 @@
+#include "ops/concat.h"
+
 #include "base/checked.h"
 #include "ops/arguments.h"
 #include "ops/elementwise.h"
@@ -12,33 +14,38 @@ int64_t concat_axis(const Attributes& attributes, size_t rank) {
 
 void infer_concat(InferContext& context) {
     require_same_types(context);
-    Shape shape = context.shape(0);
-    const auto axis = static_cast<size_t>(concat_axis(context.attributes(), shape.rank()));
-    for (size_t i = 1; i < context.input_count(); ++i) {
-        Shape other = context.shape(i);
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < context.input_count(); ++i) shapes.push_back(context.shape(i));
+    context.set_output(0, context.type(0), concat_shape(context.attributes(), shapes));
+}
+
+}  // namespace
+
+Shape concat_shape(const Attributes& attributes, std::span<const Shape> shapes) {
+    Shape shape = shapes[0];
+    const auto axis = static_cast<size_t>(concat_axis(attributes, shape.rank()));
+    for (const Shape& next : shapes.subspan(1)) {
+        Shape other = next;
         if (other.rank() != shape.rank()) throw UserError("its inputs have different ranks");
         const int64_t total = checked_add(shape[axis], other[axis], "the joined axis");
         other[axis] = shape[axis];
         if (other != shape)
-            throw UserError("inputs of " + context.shape(0).text() + " and " + context.shape(i).text() +
-                            " cannot be joined");
+            throw UserError("inputs of " + shapes[0].text() + " and " + next.text() + " cannot be joined");
         shape[axis] = total;
     }
-    context.set_output(0, context.type(0), shape);
+    return shape;
 }
 
-void concat_reference(const ReferenceContext& context) {
-    const Strides to = context.out(0).shape().strides();
-    const auto axis = static_cast<size_t>(concat_axis(context.attributes, to.size()));
+void concatenate(const Attributes& attributes, std::span<const Tensor* const> inputs, Tensor& output) {
+    const Strides to = output.shape().strides();
+    const auto axis = static_cast<size_t>(concat_axis(attributes, to.size()));
     int64_t start = 0;
-    for (size_t i = 0; i < context.inputs.size(); ++i) {
-        const Shape& shape = context.in(i).shape();
-        strided_copy(context.in(i), 0, shape.strides(), context.out(0), start * to[axis], to, shape);
+    for (const Tensor* input : inputs) {
+        const Shape& shape = input->shape();
+        strided_copy(*input, 0, shape.strides(), output, start * to[axis], to, shape);
         start += shape[axis];
     }
 }
-
-}  // namespace
 
 const Op concat_op{{
     .name = "Concat",
@@ -47,7 +54,8 @@ const Op concat_op{{
     .types = movable_types,
     .attributes = {{"axis", "int", "", "the axis along which the inputs follow each other"}},
     .infer = infer_concat,
-    .reference = concat_reference,
+    .reference =
+        [](const ReferenceContext& context) { concatenate(context.attributes, context.inputs, context.out(0)); },
     .data_movement = true,
     .help = "Joins tensors along one axis.",
 }};

@@ -1,5 +1,4 @@
-#include <cmath>
-#include <numbers>
+#include "ops/gelu.h"
 
 #include "ops/elementwise.h"
 
@@ -10,11 +9,7 @@ auto make_gelu(const Attributes& attributes) {
     const std::string approximate = attributes.text("approximate", "none");
     if (approximate != "none" && approximate != "tanh")
         throw UserError("attribute approximate is neither \"none\" nor \"tanh\"");
-    return [by_tanh = approximate == "tanh"](double x) {
-        if (!by_tanh) return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
-        const double inner = std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-        return 0.5 * x * (1.0 + std::tanh(inner));
-    };
+    return [by_tanh = approximate == "tanh"](double x) { return by_tanh ? gelu_by_tanh(x) : gelu_by_erf(x); };
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void gru_reference(const ReferenceContext& context) {
     std::vector<double> reset(h);
     std::vector<double> hidden(h);
     run_recurrent(
-        context, 3, 0, 0,
+        context, recurrent_operands(context, 3, 0, 0),
         [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh,
             RecurrentState& state) {
             const auto& f = activations[static_cast<size_t>(direction)];

@@ -16,17 +16,22 @@ int64_t column_major(const std::vector<Window>& windows, int64_t offset) {
 }
 
 void max_pool_reference(const ReferenceContext& context) {
-    const Shape& shape = context.in(0).shape();
-    const std::vector<Window> windows =
-        three_axes(windows_of(context.attributes, shape, kernel_shape(context.attributes, shape)));
+    const WindowMaxima y = max_windows(context.attributes, context.in(0).shape(), doubles_of(context.in(0)));
+    if (context.wants(0)) store_doubles(y.values, context.out(0));
+    if (context.wants(1)) std::ranges::copy(y.indices, context.out(1).mutable_data<int64_t>().begin());
+}
+
+}  // namespace
+
+WindowMaxima max_windows(const Attributes& attributes, const Shape& shape, const std::vector<double>& x) {
+    const std::vector<Window> windows = three_axes(windows_of(attributes, shape, kernel_shape(attributes, shape)));
     const int64_t plane_size = shape.elements(2, shape.rank());
-    const bool by_columns = context.attributes.integer("storage_order", 0) != 0;
-    const std::vector<double> x = doubles_of(context.in(0));
+    const bool by_columns = attributes.integer("storage_order", 0) != 0;
     const int64_t planes = shape[0] * shape[1];
     int64_t outputs = planes;
     for (const Window& window : windows) outputs *= window.out;
-    std::vector<double> y(static_cast<size_t>(outputs));
-    std::vector<int64_t> indices(context.wants(1) ? y.size() : 0);
+    WindowMaxima y{std::vector<double>(static_cast<size_t>(outputs)),
+                   std::vector<int64_t>(static_cast<size_t>(outputs))};
     for_each_window(windows, planes, [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
         double best = -std::numeric_limits<double>::infinity();
         int64_t where = -1;
@@ -38,29 +43,29 @@ void max_pool_reference(const ReferenceContext& context) {
                 where = offset;
             }
         });
-        y[static_cast<size_t>(output)] = best;
-        if (!indices.empty())
-            indices[static_cast<size_t>(output)] =
-                plane * plane_size + (by_columns ? column_major(windows, where) : where);
+        y.values[static_cast<size_t>(output)] = best;
+        y.indices[static_cast<size_t>(output)] =
+            plane * plane_size + (by_columns ? column_major(windows, where) : where);
     });
-    if (context.wants(0)) store_doubles(y, context.out(0));
-    if (context.wants(1)) std::ranges::copy(indices, context.out(1).mutable_data<int64_t>().begin());
+    return y;
 }
 
-}  // namespace
+std::vector<AttributeDoc> max_pool_attributes() {
+    return {{"auto_pad", "string", "NOTSET", "NOTSET, SAME_UPPER, SAME_LOWER or VALID"},
+            {"ceil_mode", "int", "0", "1: a last window may reach beyond the padding"},
+            {"dilations", "ints", "1", "distance of taps, per axis"},
+            {"kernel_shape", "ints", "", "extents of the window"},
+            {"pads", "ints", "0", "padding at the begin of each axis, then at the end"},
+            {"storage_order", "int", "0", "1: indices count the first spatial axis fastest"},
+            {"strides", "ints", "1", "distance of windows, per axis"}};
+}
 
 const Op max_pool_op{{
     .name = "MaxPool",
     .since = {1, 8, 10, 11, 12, 22},
     .outputs = {1, 2},
     .types = float_types | TypeSet{ElementType::i8, ElementType::u8},
-    .attributes = {{"auto_pad", "string", "NOTSET", "NOTSET, SAME_UPPER, SAME_LOWER or VALID"},
-                   {"ceil_mode", "int", "0", "1: a last window may reach beyond the padding"},
-                   {"dilations", "ints", "1", "distance of taps, per axis"},
-                   {"kernel_shape", "ints", "", "extents of the window"},
-                   {"pads", "ints", "0", "padding at the begin of each axis, then at the end"},
-                   {"storage_order", "int", "0", "1: indices count the first spatial axis fastest"},
-                   {"strides", "ints", "1", "distance of windows, per axis"}},
+    .attributes = max_pool_attributes(),
     .infer = infer_pool,
     .reference = max_pool_reference,
     .help = "Largest element of each window, and where it stood; NaN wins.",

@@ -16,4 +16,12 @@ Moments normalize(std::span<double> values, double epsilon) {
     return {mean, inverse};
 }
 
+double normalize_root_mean_square(std::span<double> values, double epsilon) {
+    double squares = 0;
+    for (double value : values) squares += value * value;
+    const double inverse = 1 / std::sqrt(squares / static_cast<double>(values.size()) + epsilon);
+    for (double& value : values) value *= inverse;
+    return inverse;
+}
+
 }  // namespace headway

@@ -12,6 +12,18 @@ namespace headway {
 // Output 0 (and 1, as int64, where wanted): the windows of kernel_shape over the input.
 void infer_pool(InferContext& context);
 
+// Means of the windows over x of images x channels x extents, in double.
+std::vector<double> average_windows(const Attributes& attributes, const Shape& shape, const std::vector<double>& x);
+std::vector<AttributeDoc> average_pool_attributes();
+
+// The largest element of each window, and where it stands in all of x; see MaxPool.
+struct WindowMaxima {
+    std::vector<double> values;
+    std::vector<int64_t> indices;
+};
+WindowMaxima max_windows(const Attributes& attributes, const Shape& shape, const std::vector<double>& x);
+std::vector<AttributeDoc> max_pool_attributes();
+
 // The part of a window, along one axis, whose taps lie in the input: taps [first, last).
 struct Taps {
     int64_t first, last;

@@ -127,20 +127,11 @@ void infer_dynamic_quantize(InferContext& context) {
 
 void dynamic_quantize_reference(const ReferenceContext& context) {
     std::vector<double> x = doubles_of(context.in(0));
-    double low = 0;
-    double high = 0;
-    for (double value : x) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    const float scale = static_cast<float>(high - low) / 255;
-    // A constant zero input has no scale of its own.
-    const double divisor = scale == 0 ? 1 : scale;
-    const double zero = std::clamp(rounded_quotient(-low, divisor), 0.0, 255.0);
-    for (double& value : x) value = std::clamp(rounded_quotient(value, divisor) + zero, 0.0, 255.0);
+    const DynamicRange range = DynamicRange::of(x);
+    for (double& value : x) value = range.quantized(value);
     if (context.wants(0)) store_doubles(x, context.out(0));
-    if (context.wants(1)) context.out(1).set(0, scale);
-    if (context.wants(2)) context.out(2).set(0, zero);
+    if (context.wants(1)) context.out(1).set(0, range.scale);
+    if (context.wants(2)) context.out(2).set(0, range.zero);
 }
 
 const AttributeDoc quantize_axis_doc{"axis", "int", "1", "the axis of scales and zero points, where there are several"};
@@ -184,6 +175,53 @@ IntegerRange integer_range(ElementType type) {
     }
 }
 
+double saturated(double quotient, double zero, const IntegerRange& range) {
+    return std::clamp(std::nearbyint(static_cast<float>(quotient)) + zero, range.low, range.high);
+}
+
+void LinearScale::check(const InferContext& context, ElementType type, size_t scale_input, size_t zero_input) {
+    if (!context.has(scale_input)) throw UserError("input " + std::to_string(scale_input) + " is missing");
+    if (context.type(scale_input) != ElementType::f32 || context.shape(scale_input).elements() != 1)
+        throw UserError("input " + std::to_string(scale_input) + " is not one scale of f32");
+    if (context.has(zero_input) && (context.type(zero_input) != type || context.shape(zero_input).elements() != 1))
+        throw UserError("input " + std::to_string(zero_input) + " is not one zero point of " +
+                        std::string(to_string(type)));
+}
+
+LinearScale LinearScale::of(const ReferenceContext& context, size_t scale_input, size_t zero_input) {
+    return {context.in(scale_input).at(0), context.has(zero_input) ? context.in(zero_input).at(0) : 0};
+}
+
+std::vector<double> LinearScale::dequantized(const Tensor& tensor) const {
+    std::vector<double> values = doubles_of(tensor);
+    for (double& value : values) value = (value - zero) * scale;
+    return values;
+}
+
+void LinearScale::store(const std::vector<double>& values, Tensor& tensor) const {
+    const IntegerRange range = integer_range(tensor.type());
+    std::vector<double> integers(values.size());
+    for (size_t i = 0; i < values.size(); ++i) integers[i] = saturated(values[i] / scale, zero, range);
+    store_doubles(integers, tensor);
+}
+
+DynamicRange DynamicRange::of(std::span<const double> values) {
+    double low = 0;
+    double high = 0;
+    for (double value : values) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    const float scale = static_cast<float>(high - low) / 255;
+    // Values of zero alone have no scale of their own.
+    const double divisor = scale == 0 ? 1 : scale;
+    return {scale, std::clamp(rounded_quotient(-low, divisor), 0.0, 255.0)};
+}
+
+double DynamicRange::quantized(double value) const {
+    return std::clamp(rounded_quotient(value, scale == 0 ? 1 : scale) + zero, 0.0, 255.0);
+}
+
 const Op quantize_linear_op{{
     .name = "QuantizeLinear",
     .since = {10, 13, 19, 21, 23, 24, 25},
@@ -211,6 +249,31 @@ const Op dequantize_linear_op{{
     .infer = infer_dequantize,
     .reference = dequantize_reference,
     .help = "(x - zero point) * scale.",
+}};
+
+// ONNX Runtime's own forms, from the time when ONNX had fewer types: the same by scale, zero point and axis.
+const Op microsoft_quantize_linear_op{{
+    .name = "QuantizeLinear",
+    .domain = "com.microsoft",
+    .since = {1},
+    .inputs = {2, 3},
+    .types = {ElementType::f32, ElementType::f16},
+    .attributes = {quantize_axis_doc},
+    .infer = infer_quantize,
+    .reference = quantize_reference,
+    .help = "QuantizeLinear.",
+}};
+
+const Op microsoft_dequantize_linear_op{{
+    .name = "DequantizeLinear",
+    .domain = "com.microsoft",
+    .since = {1},
+    .inputs = {2, 3},
+    .types = quantized_types | TypeSet{ElementType::i32},
+    .attributes = {quantize_axis_doc},
+    .infer = infer_dequantize,
+    .reference = dequantize_reference,
+    .help = "DequantizeLinear.",
 }};
 
 const Op dynamic_quantize_linear_op{{

@@ -1,25 +1,17 @@
-// Products of 8-bit integers less their zero points. Doubles hold every sum of them exactly, so the references of
-// MatMul and Conv compute them.
+#include "ops/quantized_products.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "ops/arguments.h"
 #include "ops/conv.h"
 #include "ops/doubles.h"
-#include "ops/matmul.h"
 #include "ops/quantize.h"
 
 namespace headway {
 namespace {
 
 constexpr TypeSet byte_types{ElementType::i8, ElementType::u8};
-
-// A tensor and where its zero point and scale stand among the inputs.
-struct QuantizedPlace {
-    size_t values;
-    size_t zero;
-    size_t scale = 0;  // 0: integers without scale
-};
 
 // One value for the whole tensor, or one for each of `lines`.
 void require_per_line(const InferContext& context, size_t input, int64_t lines, const char* what) {
@@ -31,44 +23,9 @@ void require_per_line(const InferContext& context, size_t input, int64_t lines, 
                           std::to_string(lines));
 }
 
-void check_quantized(const InferContext& context, const QuantizedPlace& place, int64_t lines) {
-    if (!byte_types.contains(context.type(place.values)))
-        throw Unsupported("element type " + std::string(to_string(context.type(place.values))) + " is not handled");
-    if (context.has(place.zero) && context.type(place.zero) != context.type(place.values))
-        throw UserError("a zero point has another type than what it belongs to");
-    require_per_line(context, place.zero, lines, "a zero point");
-    if (place.scale == 0) return;
-    if (!float_types.contains(context.type(place.scale))) throw UserError("a scale is not floating point");
-    require_per_line(context, place.scale, lines, "a scale");
-}
-
-// `lines` values from an input with one or as many; zeros where it is absent.
-std::vector<double> per_line(const ReferenceContext& context, size_t input, int64_t lines) {
-    if (!context.has(input)) return std::vector<double>(static_cast<size_t>(lines), 0);
-    std::vector<double> values = doubles_of(context.in(input));
-    if (values.size() == 1) values.resize(static_cast<size_t>(lines), values[0]);
-    return values;
-}
-
-// The values less the zero point of their line; element i lies on line i / inner % lines.
-std::vector<double> without_zero(const ReferenceContext& context, const QuantizedPlace& place, int64_t lines,
-                                 int64_t inner) {
-    std::vector<double> values = doubles_of(context.in(place.values));
-    const std::vector<double> zero = per_line(context, place.zero, lines);
-    for (size_t i = 0; i < values.size(); ++i)
-        values[i] -= zero[static_cast<size_t>(static_cast<int64_t>(i) / inner % lines)];
-    return values;
-}
-
 void store_wrapped(const std::vector<double>& sums, Tensor& y) {
     int32_t* to = y.mutable_data<int32_t>().data();
     for (double sum : sums) *to++ = static_cast<int32_t>(static_cast<int64_t>(sum));
-}
-
-// Rounded to nearest even before the zero point is added, then saturated. The product is rounded as f32 first, which is
-// what it is computed in elsewhere: in double, ties would fall otherwise.
-double requantized(double sum, double factor, double zero, const IntegerRange& range) {
-    return std::clamp(std::nearbyint(static_cast<float>(sum * factor)) + zero, range.low, range.high);
 }
 
 MatmulShapes infer_quantized_matmul(const InferContext& context, const QuantizedPlace& a, const QuantizedPlace& b) {
@@ -119,16 +76,9 @@ void infer_qlinear_matmul(InferContext& context) {
 void qlinear_matmul_reference(const ReferenceContext& context) {
     if (context.out(0).elements() == 0) return;
     const MatmulShapes shapes = matmul_shapes(context.in(0).shape(), context.in(3).shape());
-    std::vector<double> y = quantized_matmul(context, shapes, scaled_left, scaled_right);
-    const std::vector<double> left = per_line(context, scaled_left.scale, shapes.rows);
-    const std::vector<double> right = per_line(context, scaled_right.scale, shapes.columns);
+    std::vector<double> y = scaled_quantized_matmul(context, shapes, scaled_left, scaled_right);
     const IntegerRange range = integer_range(context.out(0).type());
-    for (size_t i = 0; i < y.size(); ++i) {
-        const auto at = static_cast<int64_t>(i);
-        const double scale = left[static_cast<size_t>(at / shapes.columns % shapes.rows)] *
-                             right[static_cast<size_t>(at % shapes.columns)];
-        y[i] = requantized(y[i], scale / context.in(6).at(0), context.in(7).at(0), range);
-    }
+    for (double& value : y) value = saturated(value / context.in(6).at(0), context.in(7).at(0), range);
     store_doubles(y, context.out(0));
 }
 
@@ -175,12 +125,52 @@ void qlinear_conv_reference(const ReferenceContext& context) {
     const int64_t plane = shape.elements(2, shape.rank());
     for (size_t i = 0; i < y.size(); ++i) {
         const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / plane % shape[1]);
-        y[i] = requantized(y[i], common * scale[channel], context.in(7).at(0), range);
+        y[i] = saturated(y[i] * common * scale[channel], context.in(7).at(0), range);
     }
     store_doubles(y, context.out(0));
 }
 
 }  // namespace
+
+void check_quantized(const InferContext& context, const QuantizedPlace& place, int64_t lines) {
+    if (!byte_types.contains(context.type(place.values)))
+        throw Unsupported("element type " + std::string(to_string(context.type(place.values))) + " is not handled");
+    if (context.has(place.zero) && context.type(place.zero) != context.type(place.values))
+        throw UserError("a zero point has another type than what it belongs to");
+    require_per_line(context, place.zero, lines, "a zero point");
+    if (place.scale == 0) return;
+    if (!float_types.contains(context.type(place.scale))) throw UserError("a scale is not floating point");
+    require_per_line(context, place.scale, lines, "a scale");
+}
+
+std::vector<double> per_line(const ReferenceContext& context, size_t input, int64_t lines) {
+    if (!context.has(input)) return std::vector<double>(static_cast<size_t>(lines), 0);
+    std::vector<double> values = doubles_of(context.in(input));
+    if (values.size() == 1) values.resize(static_cast<size_t>(lines), values[0]);
+    return values;
+}
+
+std::vector<double> without_zero(const ReferenceContext& context, const QuantizedPlace& place, int64_t lines,
+                                 int64_t inner) {
+    std::vector<double> values = doubles_of(context.in(place.values));
+    const std::vector<double> zero = per_line(context, place.zero, lines);
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] -= zero[static_cast<size_t>(static_cast<int64_t>(i) / inner % lines)];
+    return values;
+}
+
+std::vector<double> scaled_quantized_matmul(const ReferenceContext& context, const MatmulShapes& shapes,
+                                            const QuantizedPlace& a, const QuantizedPlace& b) {
+    std::vector<double> y = quantized_matmul(context, shapes, a, b);
+    const std::vector<double> left = per_line(context, a.scale, shapes.rows);
+    const std::vector<double> right = per_line(context, b.scale, shapes.columns);
+    for (size_t i = 0; i < y.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        y[i] *= left[static_cast<size_t>(at / shapes.columns % shapes.rows)] *
+                right[static_cast<size_t>(at % shapes.columns)];
+    }
+    return y;
+}
 
 const Op matmul_integer_op{{
     .name = "MatMulInteger",

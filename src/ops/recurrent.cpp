@@ -65,6 +65,16 @@ std::vector<double> initial_values(const std::vector<double>& all, const Recurre
     return {first, first + sizes.hidden};
 }
 
+// batch x hidden at step i; zeros for sequences that have ended.
+std::vector<double> hidden_values(const std::vector<RecurrentState>& states, const std::vector<int64_t>& lengths,
+                                  int64_t i, int64_t hidden) {
+    std::vector<double> values(states.size() * static_cast<size_t>(hidden));
+    for (size_t sequence = 0; sequence < states.size(); ++sequence)
+        if (i < lengths[sequence])
+            std::ranges::copy(states[sequence].hidden, values.begin() + static_cast<int64_t>(sequence) * hidden);
+    return values;
+}
+
 void store_state(std::vector<double>& all, const Recurrent& sizes, int64_t direction, int64_t sequence,
                  const std::vector<double>& values) {
     std::copy(values.begin(), values.end(), all.begin() + state_offset(sizes, direction, sequence));
@@ -85,16 +95,22 @@ Recurrent Recurrent::of(const Attributes& attributes, const Shape& x, const Shap
 
 void infer_recurrent(InferContext& context, int64_t gates) {
     const Recurrent sizes = Recurrent::of(context.attributes(), context.shape(0), context.shape(1), gates);
+    require_shape(context, 2, {sizes.directions, checked_mul(gates, sizes.hidden, "gates"), sizes.hidden}, "R");
+    for (size_t i : {1, 2})
+        if (context.type(i) != context.type(0)) throw UserError("its operands have different types");
+    infer_recurrent_states(context, sizes);
+}
+
+void infer_recurrent_states(InferContext& context, const Recurrent& sizes) {
     const int64_t d = sizes.directions;
     const int64_t h = sizes.hidden;
     const Shape state = sizes.batch_first ? Shape{sizes.batch, d, h} : Shape{d, sizes.batch, h};
-    require_shape(context, 2, {d, checked_mul(gates, h, "gates"), h}, "R");
-    require_shape(context, 3, {d, 2 * gates * h}, "B");
+    require_shape(context, 3, {d, 2 * sizes.gates * h}, "B");
     require_shape(context, 4, {sizes.batch}, "sequence_lens");
     require_shape(context, 5, state, "initial_h");
     require_shape(context, 6, state, "initial_c");
     require_shape(context, 7, {d, 3 * h}, "P");
-    for (size_t i : {1, 2, 3, 5, 6, 7})
+    for (size_t i : {3, 5, 6, 7})
         if (context.has(i) && context.type(i) != context.type(0)) throw UserError("its operands have different types");
     if (context.has(4) && context.type(4) != ElementType::i32) throw UserError("sequence_lens is not i32");
     context.set_output(
@@ -104,45 +120,74 @@ void infer_recurrent(InferContext& context, int64_t gates) {
     context.set_output(2, context.type(0), state);
 }
 
-void run_recurrent(const ReferenceContext& context, int64_t gates, size_t cell_input, size_t peephole_input,
-                   const RecurrentUpdate& update) {
+RecurrentOperands recurrent_states(const ReferenceContext& context, const Recurrent& sizes, size_t cell_input,
+                                   size_t peephole_input) {
+    return {.sizes = sizes,
+            .x = doubles_of(context.in(0)),
+            .w = {},
+            .r = {},
+            .bias = optional_doubles(context, 3),
+            .first_hidden = optional_doubles(context, 5),
+            .first_cell = optional_doubles(context, cell_input),
+            .peepholes = optional_doubles(context, peephole_input),
+            .lengths = sequence_lengths(context, sizes),
+            .prepare = {}};
+}
+
+RecurrentOperands recurrent_operands(const ReferenceContext& context, int64_t gates, size_t cell_input,
+                                     size_t peephole_input) {
     const Recurrent sizes = Recurrent::of(context.attributes, context.in(0).shape(), context.in(1).shape(), gates);
-    const int64_t rows = gates * sizes.hidden;
-    const std::vector<double> x = doubles_of(context.in(0));
-    const std::vector<double> w = doubles_of(context.in(1));
-    const std::vector<double> r = doubles_of(context.in(2));
-    const std::vector<double> bias = optional_doubles(context, 3);
-    const std::vector<double> first_hidden = optional_doubles(context, 5);
-    const std::vector<double> first_cell = optional_doubles(context, cell_input);
-    const std::vector<double> peepholes = optional_doubles(context, peephole_input);
-    const std::vector<int64_t> lengths = sequence_lengths(context, sizes);
+    RecurrentOperands operands = recurrent_states(context, sizes, cell_input, peephole_input);
+    operands.w = doubles_of(context.in(1));
+    operands.r = doubles_of(context.in(2));
+    return operands;
+}
+
+void run_recurrent(const ReferenceContext& context, const RecurrentOperands& operands, const RecurrentUpdate& update) {
+    const Recurrent& sizes = operands.sizes;
+    const int64_t rows = sizes.gates * sizes.hidden;
+    std::vector<double> x = operands.x;
+    if (operands.prepare) operands.prepare(x);
 
     const auto states = static_cast<size_t>(sizes.directions * sizes.batch * sizes.hidden);
     std::vector<double> y(states * static_cast<size_t>(sizes.steps));
     std::vector<double> last_hidden(states);
     std::vector<double> last_cell(states);
     std::vector<double> from_input(static_cast<size_t>(sizes.steps * sizes.batch * rows));
-    std::vector<double> from_hidden(static_cast<size_t>(rows));
+    std::vector<double> products(static_cast<size_t>(sizes.batch * rows));
     for (int64_t direction = 0; direction < sizes.directions; ++direction) {
-        const RecurrentWeights weights{w.data() + direction * rows * sizes.input,
-                                       r.data() + direction * rows * sizes.hidden,
-                                       bias.empty() ? nullptr : bias.data() + direction * 2 * rows,
-                                       peepholes.empty() ? nullptr : peepholes.data() + direction * 3 * sizes.hidden};
+        const RecurrentWeights weights{
+            operands.w.data() + direction * rows * sizes.input, operands.r.data() + direction * rows * sizes.hidden,
+            operands.bias.empty() ? nullptr : operands.bias.data() + direction * 2 * rows,
+            operands.peepholes.empty() ? nullptr : operands.peepholes.data() + direction * 3 * sizes.hidden};
         multiply(x.data(), turned(weights.w, rows, sizes.input).data(), from_input.data(), sizes.steps * sizes.batch,
                  rows, sizes.input);
-        for (int64_t sequence = 0; sequence < sizes.batch; ++sequence) {
-            const int64_t length = lengths[static_cast<size_t>(sequence)];
-            RecurrentState state{initial_values(first_hidden, sizes, direction, sequence),
-                                 initial_values(first_cell, sizes, direction, sequence)};
-            for (int64_t i = 0; i < length; ++i) {
+        std::vector<RecurrentState> all;
+        for (int64_t sequence = 0; sequence < sizes.batch; ++sequence)
+            all.push_back({initial_values(operands.first_hidden, sizes, direction, sequence),
+                           initial_values(operands.first_cell, sizes, direction, sequence)});
+        const int64_t longest = sizes.batch == 0 ? 0 : *std::ranges::max_element(operands.lengths);
+        for (int64_t i = 0; i < longest; ++i) {
+            std::vector<double> hidden = hidden_values(all, operands.lengths, i, sizes.hidden);
+            if (operands.prepare) operands.prepare(hidden);
+            multiply(weights.r, turned(hidden.data(), sizes.batch, sizes.hidden).data(), products.data(), rows,
+                     sizes.batch, sizes.hidden);
+            const std::vector<double> from_hidden = turned(products.data(), rows, sizes.batch);
+            for (int64_t sequence = 0; sequence < sizes.batch; ++sequence) {
+                const int64_t length = operands.lengths[static_cast<size_t>(sequence)];
+                if (i >= length) continue;
+                RecurrentState& state = all[static_cast<size_t>(sequence)];
                 const int64_t step = runs_backwards(context.attributes, direction) ? length - 1 - i : i;
                 const int64_t position =
                     sizes.batch_first ? sequence * sizes.steps + step : step * sizes.batch + sequence;
-                multiply(weights.r, state.hidden.data(), from_hidden.data(), rows, 1, sizes.hidden);
-                update(direction, weights, from_input.data() + position * rows, from_hidden.data(), state);
+                update(direction, weights, from_input.data() + position * rows, from_hidden.data() + sequence * rows,
+                       state);
                 std::copy(state.hidden.begin(), state.hidden.end(),
                           y.begin() + output_offset(sizes, step, direction, sequence));
             }
+        }
+        for (int64_t sequence = 0; sequence < sizes.batch; ++sequence) {
+            const RecurrentState& state = all[static_cast<size_t>(sequence)];
             store_state(last_hidden, sizes, direction, sequence, state.hidden);
             store_state(last_cell, sizes, direction, sequence, state.cell);
         }

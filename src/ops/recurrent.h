@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct Recurrent {
 
 // Checks the operands and sets Y, Y_h and, for an LSTM, Y_c.
 void infer_recurrent(InferContext& context, int64_t gates);
+// The same for what stands beside the weights: B, sequence_lens, initial_h, initial_c and P.
+void infer_recurrent_states(InferContext& context, const Recurrent& sizes);
+
+// The function of this name, in whatever case; parameters that are not given are ONNX's. UserError for an unknown name.
+Activation activation_of(std::string name, std::optional<double> alpha, std::optional<double> beta);
 
 // Activations of one direction: those named, else the operator's own.
 std::vector<Activation> recurrent_activations(const Attributes& attributes, int64_t direction, int64_t directions,
@@ -50,9 +56,26 @@ struct RecurrentState {
 using RecurrentUpdate = std::function<void(int64_t direction, const RecurrentWeights& weights, const double* from_input,
                                            const double* from_hidden, RecurrentState& state)>;
 
+// What a walk over time reads, in double and in ONNX's layouts; empty where it is absent.
+struct RecurrentOperands {
+    Recurrent sizes;
+    std::vector<double> x, w, r, bias, first_hidden, first_cell, peepholes;
+    std::vector<int64_t> lengths;  // of each sequence
+    // What becomes of a left operand before a product: of x as a whole, and of the hidden values of all sequences
+    // (zeros where one has ended) at each step. Empty: nothing.
+    std::function<void(std::vector<double>&)> prepare;
+};
+
+// Operands from the inputs of an ONNX operator. cell_input is the position of initial_c, peephole_input that of P (0:
+// none).
+RecurrentOperands recurrent_operands(const ReferenceContext& context, int64_t gates, size_t cell_input,
+                                     size_t peephole_input);
+// The same without W and R.
+RecurrentOperands recurrent_states(const ReferenceContext& context, const Recurrent& sizes, size_t cell_input,
+                                   size_t peephole_input);
+
 // Runs all sequences in all directions and stores the outputs. Steps beyond a sequence's length give zeros and leave
-// the state. cell_input is the position of initial_c (0: none).
-void run_recurrent(const ReferenceContext& context, int64_t gates, size_t cell_input, size_t peephole_input,
-                   const RecurrentUpdate& update);
+// the state.
+void run_recurrent(const ReferenceContext& context, const RecurrentOperands& operands, const RecurrentUpdate& update);
 
 }  // namespace headway

@@ -22,7 +22,21 @@ ActivationParameters default_parameters(const std::string& name) {
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
-Activation activation_of(const std::string& name, double alpha, double beta) {
+std::vector<std::string> activation_names(const Attributes& attributes) {
+    const AttributeValue* value = attributes.find("activations");
+    if (value == nullptr) return {};
+    const auto* names = std::get_if<std::vector<std::string>>(value);
+    if (names == nullptr) throw UserError("attribute activations has the wrong type");
+    return *names;
+}
+
+}  // namespace
+
+Activation activation_of(std::string name, std::optional<double> given_alpha, std::optional<double> given_beta) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const ActivationParameters fallback = default_parameters(name);
+    const double alpha = given_alpha.value_or(fallback.alpha);
+    const double beta = given_beta.value_or(fallback.beta);
     if (name == "sigmoid") return sigmoid_of;
     if (name == "tanh") return [](double x) { return std::tanh(x); };
     if (name == "relu") return [](double x) { return x < 0 ? 0 : x; };
@@ -34,18 +48,8 @@ Activation activation_of(const std::string& name, double alpha, double beta) {
     if (name == "elu") return [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; };
     if (name == "softsign") return [](double x) { return x / (1 + std::fabs(x)); };
     if (name == "softplus") return [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); };
-    throw UserError("attribute activations holds an unknown name");
+    throw UserError("an activation has an unknown name");
 }
-
-std::vector<std::string> activation_names(const Attributes& attributes) {
-    const AttributeValue* value = attributes.find("activations");
-    if (value == nullptr) return {};
-    const auto* names = std::get_if<std::vector<std::string>>(value);
-    if (names == nullptr) throw UserError("attribute activations has the wrong type");
-    return *names;
-}
-
-}  // namespace
 
 std::vector<Activation> recurrent_activations(const Attributes& attributes, int64_t direction, int64_t directions,
                                               const std::vector<std::string>& defaults) {
@@ -59,11 +63,10 @@ std::vector<Activation> recurrent_activations(const Attributes& attributes, int6
     std::vector<Activation> activations;
     for (size_t i = 0; i < defaults.size(); ++i) {
         const size_t k = static_cast<size_t>(direction) * defaults.size() + i;
-        std::string name = names[k];
-        std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-        const ActivationParameters fallback = default_parameters(name);
-        activations.push_back(activation_of(name, k < alphas.size() ? alphas[k] : fallback.alpha,
-                                            k < betas.size() ? betas[k] : fallback.beta));
+        const auto entry = [k](const std::vector<float>& values) {
+            return k < values.size() ? std::optional<double>(values[k]) : std::nullopt;
+        };
+        activations.push_back(activation_of(names[k], entry(alphas), entry(betas)));
     }
     return activations;
 }

@@ -11,7 +11,7 @@ void rnn_reference(const ReferenceContext& context) {
     for (int64_t direction = 0; direction < sizes.directions; ++direction)
         activations.push_back(recurrent_activations(context.attributes, direction, sizes.directions, {"Tanh"})[0]);
     const auto h = static_cast<size_t>(sizes.hidden);
-    run_recurrent(context, 1, 0, 0,
+    run_recurrent(context, recurrent_operands(context, 1, 0, 0),
                   [&](int64_t direction, const RecurrentWeights& weights, const double* wx, const double* rh,
                       RecurrentState& state) {
                       for (size_t i = 0; i < h; ++i) {

@@ -1,37 +1,11 @@
+#include "ops/rotary.h"
+
 #include "ops/arguments.h"
 #include "ops/doubles.h"
 #include "ops/elementwise.h"
 
 namespace headway {
 namespace {
-
-// x is batch x heads x length x size, or batch x length x (heads * size); the first `rotated` of `size` are turned.
-struct RotaryForm {
-    int64_t batch = 0, heads = 0, length = 0, size = 0, rotated = 0;
-    bool packed = false;
-
-    int64_t offset(int64_t image, int64_t head, int64_t row) const {
-        return (packed ? (image * length + row) * heads + head : (image * heads + head) * length + row) * size;
-    }
-};
-
-RotaryForm rotary_form(const Attributes& attributes, const Shape& x) {
-    RotaryForm form;
-    if (x.rank() != 3 && x.rank() != 4) throw UserError("its input of " + x.text() + " has neither rank 3 nor rank 4");
-    form.packed = x.rank() == 3;
-    form.heads = form.packed ? attributes.integer("num_heads", 0) : x[1];
-    if (form.packed && (form.heads < 1 || x[2] % form.heads != 0))
-        throw UserError("num_heads does not divide its input of " + x.text());
-    form.batch = x[0];
-    form.length = form.packed ? x[1] : x[2];
-    form.size = form.packed ? x[2] / form.heads : x[3];
-    const int64_t wanted = attributes.integer("rotary_embedding_dim", 0);
-    form.rotated = wanted == 0 ? form.size : wanted;
-    if (form.rotated < 0 || form.rotated > form.size || form.rotated % 2 != 0)
-        throw UserError("heads of " + std::to_string(form.size) + " cannot be turned in " +
-                        std::to_string(form.rotated) + " elements");
-    return form;
-}
 
 void infer_rotary(InferContext& context) {
     const RotaryForm form = rotary_form(context.attributes(), context.shape(0));
@@ -64,25 +38,54 @@ void rotate_pairs(double* x, const double* cosines, const double* sines, int64_t
 
 void rotary_reference(const ReferenceContext& context) {
     const RotaryForm form = rotary_form(context.attributes, context.in(0).shape());
-    const bool interleaved = context.attributes.integer("interleaved", 0) != 0;
-    const std::vector<double> cosines = doubles_of(context.in(1));
-    const std::vector<double> sines = doubles_of(context.in(2));
     const std::vector<int64_t> positions = context.has(3) ? context.in(3).to_int64() : std::vector<int64_t>{};
     std::vector<double> x = doubles_of(context.in(0));
-    for (int64_t image = 0; image < form.batch; ++image)
-        for (int64_t row = 0; row < form.length; ++row) {
-            const int64_t at = image * form.length + row;
-            const int64_t entry =
-                context.has(3) ? checked_index(positions[static_cast<size_t>(at)], context.in(1).shape()[0]) : at;
-            const int64_t table = entry * (form.rotated / 2);
-            for (int64_t head = 0; head < form.heads; ++head)
-                rotate_pairs(x.data() + form.offset(image, head, row), cosines.data() + table, sines.data() + table,
-                             form.rotated / 2, interleaved);
-        }
+    const RotaryTables tables(context.in(1), context.in(2), context.attributes.integer("interleaved", 0) != 0);
+    tables.turn(x, form, [&](int64_t image, int64_t row) {
+        const int64_t at = image * form.length + row;
+        return context.has(3) ? positions[static_cast<size_t>(at)] : at;
+    });
     store_doubles(x, context.out(0));
 }
 
 }  // namespace
+
+RotaryForm rotary_form(const Attributes& attributes, const Shape& x) {
+    RotaryForm form;
+    if (x.rank() != 3 && x.rank() != 4) throw UserError("its input of " + x.text() + " has neither rank 3 nor rank 4");
+    form.packed = x.rank() == 3;
+    form.heads = form.packed ? attributes.integer("num_heads", 0) : x[1];
+    if (form.packed && (form.heads < 1 || x[2] % form.heads != 0))
+        throw UserError("num_heads does not divide its input of " + x.text());
+    form.batch = x[0];
+    form.length = form.packed ? x[1] : x[2];
+    form.size = form.packed ? x[2] / form.heads : x[3];
+    const int64_t wanted = attributes.integer("rotary_embedding_dim", 0);
+    form.rotated = wanted == 0 ? form.size : wanted;
+    if (form.rotated < 0 || form.rotated > form.size || form.rotated % 2 != 0)
+        throw UserError("heads of " + std::to_string(form.size) + " cannot be turned in " +
+                        std::to_string(form.rotated) + " elements");
+    return form;
+}
+
+RotaryTables::RotaryTables(const Tensor& cosines, const Tensor& sines, bool interleaved)
+    : cosines_(doubles_of(cosines)),
+      sines_(doubles_of(sines)),
+      pairs_(cosines.shape().back()),
+      interleaved_(interleaved) {}
+
+void RotaryTables::turn(std::vector<double>& x, const RotaryForm& form,
+                        const std::function<int64_t(int64_t image, int64_t row)>& position) const {
+    const int64_t entries = pairs_ == 0 ? 0 : static_cast<int64_t>(cosines_.size()) / pairs_;
+    if (form.rotated == 0) return;
+    for (int64_t image = 0; image < form.batch; ++image)
+        for (int64_t row = 0; row < form.length; ++row) {
+            const int64_t table = checked_index(position(image, row), entries) * pairs_;
+            for (int64_t head = 0; head < form.heads; ++head)
+                rotate_pairs(x.data() + form.offset(image, head, row), cosines_.data() + table, sines_.data() + table,
+                             form.rotated / 2, interleaved_);
+        }
+}
 
 const Op rotary_embedding_op{{
     .name = "RotaryEmbedding",

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "ops/arguments.h"
-#include "ops/rows.h"
 
 namespace headway {
 namespace {
@@ -13,13 +12,6 @@ int64_t softmax_axis(const Attributes& attributes, int version, size_t rank) {
     // Before opset 13 the input is a matrix of the axes before and from `axis` on, and `axis` may be the rank.
     if (version < 13 && attributes.integer("axis", 1) == static_cast<int64_t>(rank)) return static_cast<int64_t>(rank);
     return axis_of(attributes, version < 13 ? 1 : -1, rank);
-}
-
-Lines softmax_lines(const ReferenceContext& context) {
-    const Shape& shape = context.in(0).shape();
-    const auto axis = static_cast<size_t>(softmax_axis(context.attributes, context.version, shape.rank()));
-    if (context.version >= 13) return Lines::along(shape, axis);
-    return {shape.elements(0, axis), shape.elements(axis, shape.rank()), 1};
 }
 
 void infer_softmax(InferContext& context) {
@@ -34,20 +26,29 @@ std::vector<AttributeDoc> softmax_attributes() {
 // The largest element; NaN anywhere makes the whole line NaN, through the sums.
 double top_of(std::span<const double> line) { return line.empty() ? 0 : *std::max_element(line.begin(), line.end()); }
 
-void softmax_reference(const ReferenceContext& context) { change_lines(context, softmax_lines(context), softmax_line); }
-
-void log_softmax_reference(const ReferenceContext& context) {
-    change_lines(context, softmax_lines(context), log_softmax_line);
+template <class F>
+void change_softmax_lines(const ReferenceContext& context, F&& change) {
+    change_lines(context, softmax_lines(context.attributes, context.version, context.in(0).shape()), change);
 }
 
+void softmax_reference(const ReferenceContext& context) { change_softmax_lines(context, softmax_line); }
+
+void log_softmax_reference(const ReferenceContext& context) { change_softmax_lines(context, log_softmax_line); }
+
 void hardmax_reference(const ReferenceContext& context) {
-    change_lines(context, softmax_lines(context), [](std::vector<double>& line) {
+    change_softmax_lines(context, [](std::vector<double>& line) {
         const auto top = std::max_element(line.begin(), line.end()) - line.begin();
         for (size_t i = 0; i < line.size(); ++i) line[i] = static_cast<std::ptrdiff_t>(i) == top ? 1 : 0;
     });
 }
 
 }  // namespace
+
+Lines softmax_lines(const Attributes& attributes, int version, const Shape& shape) {
+    const auto axis = static_cast<size_t>(softmax_axis(attributes, version, shape.rank()));
+    if (version >= 13) return Lines::along(shape, axis);
+    return {shape.elements(0, axis), shape.elements(axis, shape.rank()), 1};
+}
 
 void softmax_line(std::span<double> line) {
     const double top = top_of(line);

@@ -1,4 +1,5 @@
-// Running one operator in a test: run_op("Add", 13, {a, b}), run_op("Conv", 11, {x, w}, {{"pads", ints({1, 1})}}).
+// Running one operator in a test: run_op("Add", 13, {a, b}), run_op("Conv", 11, {x, w}, {{"pads", ints({1, 1})}}),
+// run_op("com.microsoft/Gelu", 1, {x}).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +41,9 @@ using NamedAttributes = std::vector<std::pair<std::string, AttributeValue>>;
 inline std::vector<Tensor> run_op(const std::string& op, int version, const std::vector<Tensor>& inputs,
                                   const NamedAttributes& attributes = {}, size_t outputs = 1) {
     Node node;
-    node.op = op;
+    const size_t slash = op.find('/');  // npos + 1 is 0
+    node.op = op.substr(slash + 1);
+    node.domain = slash == std::string::npos ? "" : op.substr(0, slash);
     node.version = version;
     node.origins = {op};
     for (const auto& [name, value] : attributes) node.attributes.set(name, value);
