@@ -1,11 +1,30 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <charconv>
 #include <queue>
 
 #include "base/error.h"
 
 namespace headway {
+namespace {
+
+// Larger numbers behind a '#' are looked up instead.
+constexpr int64_t most_counted = 999'999'999;
+
+// The number behind the last '#' of a name; -1 when there is none up to most_counted.
+int64_t number_behind_hash(std::string_view name) {
+    constexpr size_t most_digits = 9;
+    const size_t hash = name.rfind('#');
+    if (hash == std::string_view::npos) return -1;
+    const std::string_view digits = name.substr(hash + 1);
+    if (digits.empty() || digits.size() > most_digits) return -1;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc{} && end == digits.data() + digits.size() ? number : -1;
+}
+
+}  // namespace
 
 std::string_view to_string(DeclaredKind kind) {
     if (kind == DeclaredKind::tensor) return "tensor";
@@ -28,17 +47,19 @@ void Value::set_shape(const Shape& shape) {
     for (int64_t extent : shape) dims->push_back({extent, ""});
 }
 
+// A name that ends like a fresh one moves the counter past it, so that fresh names need no look-up: '#' is legal in
+// ONNX names.
 ValueId Graph::add_value(std::string name, ElementType type) {
+    fresh_ = std::max(fresh_, number_behind_hash(name) + 1);
     values_.push_back({std::move(name), type, std::nullopt, std::nullopt, no_node, DeclaredKind::tensor});
     return static_cast<ValueId>(values_.size() - 1);
 }
 
 ValueId Graph::add_fresh_value(std::string_view hint, ElementType type) {
-    // '#' is legal in ONNX names, so the number alone cannot promise uniqueness.
     std::string name;
     do {
         name = std::string(hint) + "#" + std::to_string(fresh_++);
-    } while (find_value(name) != no_value);
+    } while (fresh_ > most_counted && find_value(name) != no_value);
     return add_value(std::move(name), type);
 }
 
@@ -79,17 +100,28 @@ void Graph::replace_uses(ValueId from, ValueId to) {
 
 std::vector<NodeId> Graph::topological_order() const {
     std::vector<int32_t> waiting(nodes_.size(), 0);
-    std::vector<std::vector<NodeId>> readers(nodes_.size());
+    // Readers of node n lie at [first[n], first[n + 1]) of `readers`: one allocation for all.
+    std::vector<size_t> first(nodes_.size() + 2, 0);
     std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+    const auto for_each_edge = [&](auto&& visit) {
+        for (NodeId id = 0; id < node_count(); ++id) {
+            if (node(id).dead) continue;
+            for (ValueId input : node(id).inputs)
+                if (input != no_value && value(input).producer != no_node)
+                    visit(static_cast<size_t>(value(input).producer), id);
+        }
+    };
+    for_each_edge([&](size_t producer, NodeId reader) {
+        ++first[producer + 2];
+        ++waiting[static_cast<size_t>(reader)];
+    });
+    for (size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
+    std::vector<NodeId> readers(first.back());
+    for_each_edge([&](size_t producer, NodeId reader) { readers[first[producer + 1]++] = reader; });
     size_t live = 0;
     for (NodeId id = 0; id < node_count(); ++id) {
         if (node(id).dead) continue;
         ++live;
-        for (ValueId input : node(id).inputs) {
-            if (input == no_value || value(input).producer == no_node) continue;
-            ++waiting[static_cast<size_t>(id)];
-            readers[static_cast<size_t>(value(input).producer)].push_back(id);
-        }
         if (waiting[static_cast<size_t>(id)] == 0) ready.push(id);
     }
     std::vector<NodeId> order;
@@ -98,8 +130,8 @@ std::vector<NodeId> Graph::topological_order() const {
         const NodeId id = ready.top();
         ready.pop();
         order.push_back(id);
-        for (NodeId reader : readers[static_cast<size_t>(id)])
-            if (--waiting[static_cast<size_t>(reader)] == 0) ready.push(reader);
+        for (size_t i = first[static_cast<size_t>(id)]; i < first[static_cast<size_t>(id) + 1]; ++i)
+            if (--waiting[static_cast<size_t>(readers[i])] == 0) ready.push(readers[i]);
     }
     HEADWAY_CHECK(order.size() == live);
     return order;

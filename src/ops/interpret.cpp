@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "ops/execute.h"
@@ -15,10 +16,14 @@ struct Scope {
     const Scope* outer = nullptr;
     int depth = 0;
     std::vector<std::optional<Datum>> values;
+    mutable std::unordered_map<std::string_view, ValueId> names = {};  // filled when a sub-graph first asks
 
     const Datum* find(std::string_view name) const {
-        const ValueId id = graph.find_value(name);
-        if (id != no_value && values[static_cast<size_t>(id)]) return &*values[static_cast<size_t>(id)];
+        if (names.empty())
+            for (ValueId id = 0; id < graph.value_count(); ++id) names.emplace(graph.value(id).name, id);
+        const auto at = names.find(name);
+        if (at != names.end() && values[static_cast<size_t>(at->second)])
+            return &*values[static_cast<size_t>(at->second)];
         return outer == nullptr ? nullptr : outer->find(name);
     }
     const Datum& get(ValueId id) const {

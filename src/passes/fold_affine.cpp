@@ -58,22 +58,22 @@ bool is_affine_op(const Node& node) {
     return is_op(node, "Mul") || is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Div");
 }
 
-Verdict fold_into_producer(PassContext& context, NodeId id, const ConstantOperand& operand) {
+Verdict fold_into_producer(PassContext& context, const Uses& uses, NodeId id, const ConstantOperand& operand) {
     Graph& graph = context.graph;
     const NodeId producer = graph.value(operand.variable).producer;
     Verdict why;
     const std::optional<Linear> linear = linear_at(graph, producer, why);
     if (!linear) return why;
-    if (!Uses(graph).is_sole(operand.variable)) return Verdict::no(Reason::consumers, "read elsewhere");
+    if (!uses.is_sole(operand.variable)) return Verdict::no(Reason::consumers, "read elsewhere");
     const std::optional<Affine> affine = affine_of(graph, graph.node(id), operand, linear->out_axis, why);
     if (!affine) return why;
     return scale_result(context, *linear, affine->scale, affine->shift, graph.node(id).outputs[0],
                         merged_origins(graph, {producer, id}));
 }
 
-Verdict fold_into_consumer(PassContext& context, NodeId id, const ConstantOperand& operand) {
+Verdict fold_into_consumer(PassContext& context, const Uses& uses, NodeId id, const ConstantOperand& operand) {
     Graph& graph = context.graph;
-    const NodeId consumer = Uses(graph).sole_reader(graph.node(id).outputs[0]);
+    const NodeId consumer = uses.sole_reader(graph.node(id).outputs[0]);
     if (consumer == no_node) return Verdict::no(Reason::consumers, "read elsewhere");
     if (graph.node(consumer).inputs[0] != graph.node(id).outputs[0])
         return Verdict::no(Reason::pattern, "not the data of a linear operator");
@@ -89,6 +89,7 @@ Verdict fold_into_consumer(PassContext& context, NodeId id, const ConstantOperan
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     const std::string_view wanted = context.route.get(direction);
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         if (graph.node(id).dead || !is_affine_op(graph.node(id))) continue;
@@ -96,15 +97,17 @@ bool run(PassContext& context) {
         if (!operand || graph.value(operand->variable).type != ElementType::f32) continue;
         const std::string site = site_of(graph, id);
         Verdict verdict = Verdict::no(Reason::knob, "fold_affine.direction=" + std::string(wanted));
-        if (wanted != "consumer") verdict = fold_into_producer(context, id, *operand);
+        if (wanted != "consumer") verdict = fold_into_producer(context, uses, id, *operand);
         if (!verdict && wanted != "producer") {
             context.refused(site, "producer", verdict);
-            verdict = fold_into_consumer(context, id, *operand);
+            verdict = fold_into_consumer(context, uses, id, *operand);
         }
-        if (verdict)
+        if (verdict) {
             context.taken(site, "fold");
-        else
+            uses = Uses(graph);
+        } else {
             context.refused(site, "fold", verdict);
+        }
         changed = changed || verdict;
     }
     return changed;

@@ -102,7 +102,7 @@ bool takes_scale(const Graph& graph, const Uses& uses, ValueId value) {
     return (above && above->scale && !above->shift) || linear_at(graph, producer, why).has_value();
 }
 
-bool merge(PassContext& context, NodeId id) {
+bool merge(PassContext& context, const Uses& uses, NodeId id) {
     Graph& graph = context.graph;
     const std::optional<Affine> second = affine_at(graph, id);
     if (!second) return false;
@@ -110,7 +110,6 @@ bool merge(PassContext& context, NodeId id) {
     const std::optional<Affine> first = affine_at(graph, before);
     if (!first) return false;
     const std::string site = site_of(graph, id);
-    const Uses uses(graph);
     if (!uses.is_sole(second->x)) {
         context.refused(site, "merge", Verdict::no(Reason::consumers, "read elsewhere"));
         return false;
@@ -143,9 +142,13 @@ bool merge(PassContext& context, NodeId id) {
 }
 
 bool run(PassContext& context) {
+    Uses uses(context.graph);
     bool changed = false;
-    for (NodeId id : context.graph.topological_order())
-        if (!context.graph.node(id).dead) changed = merge(context, id) || changed;
+    for (NodeId id : context.graph.topological_order()) {
+        if (context.graph.node(id).dead || !merge(context, uses, id)) continue;
+        uses = Uses(context.graph);
+        changed = true;
+    }
     return changed;
 }
 

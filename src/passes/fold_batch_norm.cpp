@@ -70,6 +70,7 @@ void rewrite_as_mul_add(PassContext& context, NodeId id, const Affine& affine) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         if (!is_op(graph.node(id), "BatchNormalization")) continue;
@@ -84,7 +85,7 @@ bool run(PassContext& context) {
         }
         const NodeId producer = graph.value(node.inputs[0]).producer;
         const std::optional<Linear> linear = linear_at(graph, producer, why);
-        if (linear && !Uses(graph).is_sole(node.inputs[0]))
+        if (linear && !uses.is_sole(node.inputs[0]))
             why = Verdict::no(Reason::consumers, "the producer's result is read elsewhere");
         else if (linear && linear->out_axis != 1)
             why = Verdict::no(Reason::shape, "axis 1 is not the producer's channel axis");
@@ -98,6 +99,7 @@ bool run(PassContext& context) {
             rewrite_as_mul_add(context, id, *affine);
             context.taken(site, "mul_add");
         }
+        uses = Uses(graph);
         changed = true;
     }
     return changed;

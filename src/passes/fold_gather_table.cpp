@@ -25,13 +25,13 @@ bool is_same_for_rows(const Shape& constant, size_t row_rank) {
     return true;
 }
 
-Verdict may_fold(const PassContext& context, NodeId id, NodeId gather) {
+Verdict may_fold(const PassContext& context, const Uses& uses, NodeId id, NodeId gather) {
     const Graph& graph = context.graph;
     const Node& node = graph.node(id);
     const Node& look_up = graph.node(gather);
     const Tensor* table = known(graph, look_up.inputs[0]);
     if (!table || look_up.attributes.integer("axis", 0) != 0) return Verdict::no(Reason::needs_constant, "table");
-    if (!Uses(graph).is_sole(look_up.outputs[0])) return Verdict::no(Reason::consumers, "read elsewhere");
+    if (!uses.is_sole(look_up.outputs[0])) return Verdict::no(Reason::consumers, "read elsewhere");
     if (graph.value(node.outputs[0]).shape() != graph.value(look_up.outputs[0]).shape())
         return Verdict::no(Reason::shape, "the result has another shape");
     for (ValueId input : node.inputs) {
@@ -75,6 +75,7 @@ void fold(PassContext& context, NodeId id, NodeId gather) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         if (graph.node(id).dead || !is_pointwise(graph, graph.node(id))) continue;
@@ -83,10 +84,11 @@ bool run(PassContext& context) {
             if (gather == no_node) gather = made_by(graph, input, "Gather");
         if (gather == no_node) continue;
         const std::string site = site_of(graph, id);
-        const Verdict verdict = may_fold(context, id, gather);
+        const Verdict verdict = may_fold(context, uses, id, gather);
         if (verdict) {
             fold(context, id, gather);
             context.taken(site, "fold");
+            uses = Uses(graph);
         } else {
             context.refused(site, "fold", verdict);
         }

@@ -19,7 +19,7 @@ const Knob<std::string_view> enabled{{
     .witness_route = "fold_affine=off",
 }};
 
-Verdict fuse(PassContext& context, NodeId producer, NodeId add, const ConstantOperand& operand) {
+Verdict fuse(PassContext& context, const Uses& uses, NodeId producer, NodeId add, const ConstantOperand& operand) {
     Graph& graph = context.graph;
     Verdict why;
     const std::optional<Linear> linear = linear_at(graph, producer, why);
@@ -27,7 +27,7 @@ Verdict fuse(PassContext& context, NodeId producer, NodeId add, const ConstantOp
     if (!linear->has_bias_input) return Verdict::no(Reason::pattern, "MatMul has no bias");
     if (context.route.get(enabled, graph.node(producer).origins) == "off")
         return Verdict::no(Reason::knob, "fuse_bias=off");
-    if (!Uses(graph).is_sole(operand.variable)) return Verdict::no(Reason::consumers, "read elsewhere");
+    if (!uses.is_sole(operand.variable)) return Verdict::no(Reason::consumers, "read elsewhere");
     auto shift = along_axis(*known(graph, operand.constant), graph.value(operand.variable).shape(), linear->out_axis);
     if (!shift) return Verdict::no(Reason::shape, "the constant is not per channel");
     if (is_op(graph.node(add), "Sub"))
@@ -38,6 +38,7 @@ Verdict fuse(PassContext& context, NodeId producer, NodeId add, const ConstantOp
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         const Node& node = graph.node(id);
@@ -48,10 +49,11 @@ bool run(PassContext& context) {
         const NodeId producer = graph.value(operand->variable).producer;
         if (producer == no_node) continue;
         const std::string site = site_of(graph, producer);
-        const Verdict verdict = fuse(context, producer, id, *operand);
+        const Verdict verdict = fuse(context, uses, producer, id, *operand);
         if (verdict) {
             // The producer must not count as a reader of its input any more.
             graph.erase_node(producer);
+            uses = Uses(graph);
             context.taken(site, "bias");
             changed = true;
         } else if (verdict.reason != Reason::pattern) {

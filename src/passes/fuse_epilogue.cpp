@@ -112,11 +112,10 @@ bool is_anchor(const PassContext& context, const Uses& uses, const Node& node) {
 // of it and `result` are the last state in which they left one.
 class Growth {
 public:
-    Growth(const PassContext& context, const Uses& uses, const std::vector<int>& positions, NodeId anchor)
+    Growth(const PassContext& context, const Surroundings& around, NodeId anchor)
         : context_(context),
           graph_(context.graph),
-          uses_(uses),
-          positions_(positions),
+          around_(around),
           nodes_{anchor},
           result_(graph_.node(anchor).outputs[0]),
           shape_(graph_.value(result_).shape()) {}
@@ -154,19 +153,20 @@ private:
     NodeId next_reader() const {
         NodeId first = no_node;
         for (NodeId id : nodes_)
-            for (NodeId reader : uses_.readers(graph_.node(id).outputs[0]))
+            for (NodeId reader : around_.uses.readers(graph_.node(id).outputs[0]))
                 if (!has(reader) && (first == no_node || position(reader) < position(first))) first = reader;
         return first;
     }
-    int position(NodeId id) const { return positions_[static_cast<size_t>(id)]; }
+    int position(NodeId id) const { return around_.positions[static_cast<size_t>(id)]; }
 
     // The one value that the rest of the graph reads; no_value when there are several.
     ValueId only_escape() const {
         ValueId only = no_value;
         for (NodeId id : nodes_) {
             const ValueId value = graph_.node(id).outputs[0];
-            const bool escapes = graph_.is_output(value) ||
-                                 std::ranges::any_of(uses_.readers(value), [&](NodeId reader) { return !has(reader); });
+            const bool escapes =
+                graph_.is_output(value) ||
+                std::ranges::any_of(around_.uses.readers(value), [&](NodeId reader) { return !has(reader); });
             if (escapes && only != no_value) return no_value;
             if (escapes) only = value;
         }
@@ -226,8 +226,7 @@ public:
 private:
     const PassContext& context_;
     const Graph& graph_;
-    const Uses& uses_;
-    const std::vector<int>& positions_;
+    const Surroundings& around_;
     std::vector<NodeId> nodes_;
     size_t closed_ = 1;
     ValueId result_;
@@ -238,25 +237,25 @@ bool run(PassContext& context) {
     Graph& graph = context.graph;
     std::vector<NodeId> order = graph.topological_order();
     bool changed = false;
+    Surroundings around(graph);
     // From the last: of two producers that meet in an addition, the later one takes it, when the other is complete.
     std::ranges::reverse(order);
     for (NodeId id : order) {
         if (graph.node(id).dead) continue;
-        const Uses uses(graph);
-        if (!is_anchor(context, uses, graph.node(id))) continue;
+        if (!is_anchor(context, around.uses, graph.node(id))) continue;
         const std::string site = site_of(graph, id);
         if (context.route.get(enabled, graph.node(id).origins) == "off") {
             context.refused(site, "epilogue", Verdict::no(Reason::knob, "fuse_epilogue=off"));
             continue;
         }
-        const std::vector<int> at = positions(graph);
-        Growth growth(context, uses, at, id);
+        Growth growth(context, around, id);
         const Verdict end = growth.grow();
         if (end.reason != Reason::pattern && end.reason != Reason::operator_not_handled)
             context.refused(site, "epilogue", end);
         if (growth.taken() == 0) continue;
         make_group(graph, growth.in_order(growth.nodes()), {growth.result()}, id);
         context.taken(site, "epilogue of " + std::to_string(growth.taken()));
+        around = Surroundings(graph);
         changed = true;
     }
     return changed;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "passes/group.h"
-#include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/pointwise_body.h"
 #include "passes/rewrite.h"
@@ -64,14 +63,13 @@ const Knob<std::string_view> recompute{{
 // A Group that grows from its last node towards its inputs.
 class Cluster {
 public:
-    Cluster(PassContext& context, NodeId last)
+    Cluster(PassContext& context, Surroundings& around, NodeId last)
         : context_(context),
           graph_(context.graph),
           last_(last),
           shape_(graph_.value(graph_.node(last).outputs[0]).shape()),
           nodes_{last},
-          positions_(positions(graph_)),
-          uses_(graph_) {}
+          around_(around) {}
 
     void grow() {
         while (true) {
@@ -98,7 +96,7 @@ private:
     }
     ValueId result_of(NodeId id) const { return graph_.node(id).outputs[0]; }
     int position(NodeId id) const {
-        return static_cast<size_t>(id) < positions_.size() ? positions_[static_cast<size_t>(id)] : -1;
+        return static_cast<size_t>(id) < around_.positions.size() ? around_.positions[static_cast<size_t>(id)] : -1;
     }
 
     // The latest pointwise node of the same shape that makes an input of the cluster.
@@ -116,8 +114,8 @@ private:
     }
 
     bool is_read_outside(const std::vector<NodeId>& nodes, ValueId value) const {
-        return graph_.is_output(value) ||
-               std::ranges::any_of(uses_.readers(value), [&](NodeId reader) { return !contains(nodes, reader); });
+        return graph_.is_output(value) || std::ranges::any_of(around_.uses.readers(value),
+                                                              [&](NodeId reader) { return !contains(nodes, reader); });
     }
 
     std::vector<ValueId> results(const std::vector<NodeId>& nodes) const {
@@ -138,14 +136,14 @@ private:
         const auto visit = [&](NodeId from) {
             for (ValueId value : graph_.node(from).outputs) {
                 if (value == no_value) continue;
-                for (NodeId reader : uses_.readers(value))
+                for (NodeId reader : around_.uses.readers(value))
                     if (!contains(seen, reader) && position(reader) <= position(last_)) {
                         seen.push_back(reader);
                         open.push_back(reader);
                     }
             }
         };
-        for (NodeId reader : uses_.readers(result_of(id)))
+        for (NodeId reader : around_.uses.readers(result_of(id)))
             if (!contains(nodes_, reader) && !contains(open, reader)) open.push_back(reader);
         while (!open.empty()) {
             const NodeId at = open.back();
@@ -191,8 +189,7 @@ private:
         copy.outputs = {value};
         for (NodeId reader : nodes_) std::ranges::replace(graph_.node(reader).inputs, original, value);
         nodes_.push_back(graph_.add_node(std::move(copy)));
-        positions_ = positions(graph_);
-        uses_ = Uses(graph_);
+        around_ = Surroundings(graph_);
     }
 
     PassContext& context_;
@@ -200,14 +197,14 @@ private:
     NodeId last_;
     Shape shape_;
     std::vector<NodeId> nodes_, refused_;
-    std::vector<int> positions_;
-    Uses uses_;
+    Surroundings& around_;
 };
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     std::vector<NodeId> order = graph.topological_order();
     bool changed = false;
+    Surroundings around(graph);
     std::ranges::reverse(order);
     for (NodeId id : order) {
         if (graph.node(id).dead || !is_pointwise(graph, graph.node(id))) continue;
@@ -216,10 +213,11 @@ bool run(PassContext& context) {
             context.refused(site, "fuse", Verdict::no(Reason::knob, "fuse_pointwise=off"));
             continue;
         }
-        Cluster cluster(context, id);
+        Cluster cluster(context, around, id);
         cluster.grow();
         if (cluster.size() < 2) continue;
         cluster.make();
+        around = Surroundings(graph);
         context.taken(site, "group of " + std::to_string(cluster.size()));
         changed = true;
     }

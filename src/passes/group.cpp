@@ -7,6 +7,17 @@
 
 namespace headway {
 
+namespace {
+
+std::vector<int> positions_in(const Graph& graph) {
+    std::vector<int> result(static_cast<size_t>(graph.node_count()), -1);
+    int next = 0;
+    for (NodeId id : graph.topological_order()) result[static_cast<size_t>(id)] = next++;
+    return result;
+}
+
+}  // namespace
+
 NodeId make_group(Graph& graph, const std::vector<NodeId>& nodes, const std::vector<ValueId>& results, NodeId first) {
     Node group;
     group.op = "Group";
@@ -19,11 +30,6 @@ NodeId make_group(Graph& graph, const std::vector<NodeId>& nodes, const std::vec
     return graph.add_node(std::move(group));
 }
 
-std::vector<int> positions(const Graph& graph) {
-    std::vector<int> result(static_cast<size_t>(graph.node_count()), -1);
-    int next = 0;
-    for (NodeId id : graph.topological_order()) result[static_cast<size_t>(id)] = next++;
-    return result;
-}
+Surroundings::Surroundings(const Graph& graph) : uses(graph), positions(positions_in(graph)) {}
 
 }  // namespace headway

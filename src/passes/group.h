@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "passes/match.h"
 
 namespace headway {
 
@@ -12,7 +13,12 @@ namespace headway {
 // must be among those. Origins: `first`'s, then the others'.
 NodeId make_group(Graph& graph, const std::vector<NodeId>& nodes, const std::vector<ValueId>& results, NodeId first);
 
-// Position of each node in topological order, by id.
-std::vector<int> positions(const Graph& graph);
+// What growing a Group asks of the graph around it, at the time of construction; make new ones after a change.
+struct Surroundings {
+    explicit Surroundings(const Graph& graph);
+
+    Uses uses;
+    std::vector<int> positions;  // of each node in topological order, by id
+};
 
 }  // namespace headway

@@ -47,28 +47,68 @@ void forget_refusals(std::vector<Decision>& decisions, size_t from) {
                     decisions.end());
 }
 
-bool run_round(const PhasePlan& plan, PassContext& context, const Registry<Pass>& passes,
-               std::vector<PassTiming>* timings) {
-    bool changed = false;
-    for (std::string_view name : plan.passes) {
-        const Pass* pass = passes.find(name);
-        if (!pass) throw InternalError("the pipeline names an unknown pass " + std::string(name));
-        HEADWAY_CHECK(pass->fields().phase == plan.phase);
-        const auto start = std::chrono::steady_clock::now();
-        const bool now = run_pass(*pass, context);
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        if (timings) timings->push_back({std::string(name), seconds.count(), now});
-        changed = changed || now;
-    }
-    return changed;
+const Pass& pass_named(std::string_view name, const PhasePlan& plan, const Registry<Pass>& passes) {
+    const Pass* pass = passes.find(name);
+    if (!pass) throw InternalError("the pipeline names an unknown pass " + std::string(name));
+    HEADWAY_CHECK(pass->fields().phase == plan.phase);
+    return *pass;
 }
+
+// Runs the pipeline from its start. The same graph and route take the same steps again, so that the graph before any
+// step can be had from the one before all.
+class PipelineRun {
+public:
+    PipelineRun(PassContext& context, const Registry<Pass>& passes, std::vector<PassTiming>* timings)
+        : context_(context), passes_(passes), timings_(timings), start_(context.graph) {}
+
+    // At most so many passes.
+    void run(int64_t most) {
+        most_ = most;
+        for (const PhasePlan& plan : pipeline()) {
+            for (int round = 0; round < (plan.repeated ? most_rounds : 1); ++round) {
+                const size_t before = context_.decisions.size();
+                if (!run_round(plan)) break;
+                if (plan.repeated) forget_refusals(context_.decisions, before);
+            }
+        }
+    }
+
+private:
+    bool run_round(const PhasePlan& plan) {
+        bool changed = false;
+        for (std::string_view name : plan.passes) {
+            if (steps_ == most_) return false;
+            const Pass& pass = pass_named(name, plan, passes_);
+            const auto start = std::chrono::steady_clock::now();
+            const bool now = run_pass(pass, context_, [&] { return graph_before_step(steps_); });
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+            if (timings_) timings_->push_back({std::string(name), seconds.count(), now});
+            changed = changed || now;
+            ++steps_;
+        }
+        return changed;
+    }
+
+    Graph graph_before_step(int64_t step) const {
+        Graph graph = start_;
+        std::vector<Decision> decisions;
+        PassContext context{graph, context_.route, context_.target, context_.ops, decisions, {}};
+        PipelineRun(context, passes_, nullptr).run(step);
+        return graph;
+    }
+
+    PassContext& context_;
+    const Registry<Pass>& passes_;
+    std::vector<PassTiming>* timings_;
+    const Graph start_;
+    int64_t steps_ = 0, most_ = 0;
+};
 
 }  // namespace
 
-bool run_pass(const Pass& pass, PassContext& context) {
+bool run_pass(const Pass& pass, PassContext& context, const std::function<Graph()>& before) {
     const Knob<std::string_view>* enabled = pass.fields().enabled;
     if (enabled && enabled->scope() == Scope::graph && context.route.get(*enabled) == "off") return false;
-    const Graph before = context.graph;
     context.pass = pass.name();
     try {
         if (!pass.fields().run(context)) return false;
@@ -76,7 +116,7 @@ bool run_pass(const Pass& pass, PassContext& context) {
         context.graph.compact();
         if (verifies) verify_graph(context.graph, stage_of(pass.fields().phase));
     } catch (const InternalError& error) {
-        fail_pass(before, pass, context.route, error);
+        fail_pass(before(), pass, context.route, error);
     }
     return true;
 }
@@ -92,13 +132,7 @@ void PassContext::refused(std::string site, std::string candidate, Verdict verdi
 void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
                   const Registry<Pass>& passes, std::vector<Decision>& decisions, std::vector<PassTiming>* timings) {
     PassContext context{graph, route, target, ops, decisions, {}};
-    for (const PhasePlan& plan : pipeline()) {
-        for (int round = 0; round < (plan.repeated ? most_rounds : 1); ++round) {
-            const size_t before = decisions.size();
-            if (!run_round(plan, context, passes, timings)) break;
-            if (plan.repeated) forget_refusals(decisions, before);
-        }
-    }
+    PipelineRun(context, passes, timings).run(std::numeric_limits<int64_t>::max());
 }
 
 std::vector<std::string> pipeline_order() {

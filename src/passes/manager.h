@@ -1,6 +1,7 @@
 // What the manager needs of the pipeline, and one pass alone for tests and tools.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct PhasePlan {
 const std::vector<PhasePlan>& pipeline();
 
 // One pass with what the manager does around it: clean-up, verification in debug builds, and a reproducer named in the
-// InternalError when it breaks an invariant. True when the graph changed.
-bool run_pass(const Pass& pass, PassContext& context);
+// InternalError when it breaks an invariant. True when the graph changed. `before` is asked for the graph as it was,
+// for the reproducer: a copy of the graph for each pass would cost more than most passes.
+bool run_pass(const Pass& pass, PassContext& context, const std::function<Graph()>& before);
 
 }  // namespace headway

@@ -46,7 +46,7 @@ TEST_F(ManagerTest, CleansUpBehindAPass) {
     Graph graph = small_graph();
     PassContext given = context(graph);
     const PassingPass nothing({.name = "test_nothing", .help = "", .run = [](PassContext&) { return true; }});
-    EXPECT_TRUE(run_pass(nothing.pass, given));
+    EXPECT_TRUE(run_pass(nothing.pass, given, small_graph));
     EXPECT_EQ(graph.node_count(), 1);
 }
 
@@ -58,7 +58,7 @@ TEST_F(ManagerTest, NamesThePassAndWritesAReproducer) {
                                   throw InternalError("it broke");
                               }});
     try {
-        run_pass(broken.pass, given);
+        run_pass(broken.pass, given, small_graph);
         FAIL();
     } catch (const InternalError& error) {
         const std::string what = error.what();

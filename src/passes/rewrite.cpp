@@ -1,6 +1,7 @@
 #include "passes/rewrite.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "passes/match.h"
@@ -15,9 +16,10 @@ int rewrite_version(std::string_view op) {
 
 std::vector<std::string> merged_origins(const Graph& graph, const std::vector<NodeId>& nodes) {
     std::vector<std::string> origins;
+    std::unordered_set<std::string_view> seen;  // of names in the graph, which stays as it is
     for (NodeId id : nodes)
         for (const std::string& origin : graph.node(id).origins)
-            if (std::ranges::find(origins, origin) == origins.end()) origins.push_back(origin);
+            if (seen.insert(origin).second) origins.push_back(origin);
     return origins;
 }
 

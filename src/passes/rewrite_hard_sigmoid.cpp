@@ -57,13 +57,14 @@ std::optional<Gate> gate_at(const Graph& graph, const Uses& uses, NodeId root) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         const Node& node = graph.node(id);
         if (node.dead || (!is_op(node, "Clip") && !is_op(node, "Min") && !is_op(node, "Max") && !is_op(node, "Mul") &&
                           !is_op(node, "Div")))
             continue;
-        const std::optional<Gate> gate = gate_at(graph, Uses(graph), id);
+        const std::optional<Gate> gate = gate_at(graph, uses, id);
         if (!gate) continue;
         const std::string site = site_of(graph, id);
         Attributes attributes;
@@ -72,6 +73,7 @@ bool run(PassContext& context) {
         append_as(context, node.outputs[0], "HardSigmoid", {gate->x}, std::move(attributes),
                   merged_origins(graph, gate->nodes));
         context.taken(site, "HardSigmoid");
+        uses = Uses(graph);
         changed = true;
     }
     return changed;

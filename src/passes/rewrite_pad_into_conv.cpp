@@ -74,11 +74,12 @@ Verdict move(PassContext& context, NodeId pad, NodeId reader) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         const Node& node = graph.node(id);
         if (node.dead || !is_op(node, "Pad") || graph.value(node.outputs[0]).type != ElementType::f32) continue;
-        const NodeId reader = Uses(graph).sole_reader(node.outputs[0]);
+        const NodeId reader = uses.sole_reader(node.outputs[0]);
         if (reader == no_node) continue;
         const Node& after = graph.node(reader);
         const bool single = std::all_of(after.outputs.begin() + 1, after.outputs.end(),
@@ -88,10 +89,12 @@ bool run(PassContext& context) {
             continue;
         const std::string site = site_of(graph, reader);
         const Verdict verdict = move(context, id, reader);
-        if (verdict)
+        if (verdict) {
             context.taken(site, "pads");
-        else
+            uses = Uses(graph);
+        } else {
             context.refused(site, "pads", verdict);
+        }
         changed = changed || verdict;
     }
     return changed;

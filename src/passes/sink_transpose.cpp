@@ -105,10 +105,9 @@ bool takes_any_order(const Graph& graph, const Node& node, const Axes& perm, Att
 }
 
 // T(a) op T(b) op c = T(a op b op T'(c)).
-Verdict sink(PassContext& context, NodeId id) {
+Verdict sink(PassContext& context, const Uses& uses, NodeId id) {
     Graph& graph = context.graph;
     const Node node = graph.node(id);
-    const Uses uses(graph);
     Axes perm;
     for (ValueId input : node.inputs)
         if (perm.empty() && input != no_value && uses.is_sole(input)) perm = transposed_by(graph, input);
@@ -143,12 +142,12 @@ Verdict sink(PassContext& context, NodeId id) {
 bool is_reduction(const Node& node) { return node.op.starts_with("Reduce") && node.domain.empty(); }
 
 // Reduce(T(a)) = T'(Reduce(a)): what is left to transpose is smaller.
-bool sink_below_reduction(PassContext& context, NodeId id) {
+bool sink_below_reduction(PassContext& context, const Uses& uses, NodeId id) {
     Graph& graph = context.graph;
     const Node node = graph.node(id);
     const Axes perm = transposed_by(graph, node.inputs[0]);
     std::optional<Axes> axes = axes_of(graph, node);
-    if (perm.empty() || !axes || axes->empty() || !Uses(graph).is_sole(node.inputs[0])) return false;
+    if (perm.empty() || !axes || axes->empty() || !uses.is_sole(node.inputs[0])) return false;
     const bool keeps = node.attributes.integer("keepdims", 1) != 0;
     std::vector<bool> reduced(perm.size(), false);
     for (int64_t& axis : *axes) {
@@ -185,6 +184,7 @@ bool sink_below_reduction(PassContext& context, NodeId id) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
+    Uses uses(graph);
     bool changed = false;
     for (NodeId id : graph.topological_order()) {
         if (graph.node(id).dead || graph.node(id).inputs.empty() || graph.node(id).inputs[0] == no_value) continue;
@@ -193,14 +193,16 @@ bool run(PassContext& context) {
         if (is_op(graph.node(id), "Transpose")) {
             done = merge_pair(context, id);
         } else if (is_reduction(graph.node(id))) {
-            done = sink_below_reduction(context, id);
+            done = sink_below_reduction(context, uses, id);
         } else {
-            const Verdict verdict = sink(context, id);
+            const Verdict verdict = sink(context, uses, id);
             done = static_cast<bool>(verdict);
             if (!done && verdict.reason != Reason::pattern) context.refused(site, "sink", verdict);
         }
-        if (done) context.taken(site, "sink");
-        changed = changed || done;
+        if (!done) continue;
+        context.taken(site, "sink");
+        uses = Uses(graph);
+        changed = true;
     }
     return changed;
 }
