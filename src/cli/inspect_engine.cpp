@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/inspect.h"
+#include "graph/text.h"
 
 namespace headway {
 namespace {
@@ -66,6 +67,30 @@ nlohmann::ordered_json port_json(const Port& port) {
             {"fixed", !port.fixed_value.empty()}};
 }
 
+// Open extents are -1; no dims where not even the rank is known.
+nlohmann::ordered_json port_json(const Value& value) {
+    nlohmann::ordered_json json{{"name", escaped(value.name)}, {"type", to_string(value.type)}};
+    if (!value.dims) return json;
+    json["dims"] = nlohmann::ordered_json::array();
+    for (const Dim& dim : *value.dims) json["dims"].push_back(dim.extent);
+    return json;
+}
+
+Graph staged_graph(const EngineFile& file) {
+    std::vector<Tensor> table;
+    for (const Constant& constant : file.plan.constants) table.push_back(constant.bytes);
+    return parse_graph(file.staged->graph, table);
+}
+
+std::string staged_text(const EngineFile& file) {
+    const StagedPart& staged = *file.staged;
+    return fmt::format(
+        "  open shapes  compiled when they are met, for the last {} of each part; parts of fewer than {} elements run "
+        "by\n"
+        "               references\n  graph\n{}\n",
+        staged.kept_shapes, staged.compile_from, staged.graph);
+}
+
 std::string size_text(int64_t bytes) {
     if (bytes < 10'000) return fmt::format("{} B", bytes);
     return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
@@ -74,12 +99,13 @@ std::string size_text(int64_t bytes) {
 }  // namespace
 
 std::string engine_text(const EngineFile& file) {
-    const auto& [plan, info] = file;
+    const Plan& plan = file.plan;
+    const EngineInfo& info = file.info;
     const Memory memory = memory_of(plan);
     std::string text = fmt::format(
         "engine by {} {}\n  model        {} ({})\n  route        {}\n  fingerprint  {}\n  timing key   {}\n",
         info.builder, info.builder_version, info.model.hex(), escaped(info.model_name),
-        info.route.empty() ? "(default)" : escaped(info.route), plan.fingerprint().hex(), plan.timing_key().hex());
+        info.route.empty() ? "(default)" : escaped(info.route), file.fingerprint().hex(), plan.timing_key().hex());
     text += fmt::format("  threads      {} ({} pool)\n", plan.settings.threads, plan.settings.pool);
     for (const Port& port : plan.inputs)
         text += fmt::format("  input        {}  {}{}\n", escaped(port.name), desc_text(port.desc),
@@ -91,6 +117,7 @@ std::string engine_text(const EngineFile& file) {
     text += fmt::format("  certificate  {}\n", info.certificate.empty() ? "none: not gated, no claim" : "present");
     text += "  target\n";
     for (const std::string& line : split(trimmed(info.target), '\n')) text += "    " + escaped(line) + "\n";
+    if (file.staged) return text + staged_text(file);
     text += fmt::format("  {} {}\n", plan.steps.size(), plan.steps.size() == 1 ? "step" : "steps");
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         const Step& step = plan.steps[i];
@@ -103,7 +130,8 @@ std::string engine_text(const EngineFile& file) {
 }
 
 nlohmann::ordered_json engine_json(const EngineFile& file) {
-    const auto& [plan, info] = file;
+    const Plan& plan = file.plan;
+    const EngineInfo& info = file.info;
     const Memory memory = memory_of(plan);
     nlohmann::ordered_json json = {{"kind", "engine"},
                                    {"builder", info.builder},
@@ -112,7 +140,7 @@ nlohmann::ordered_json engine_json(const EngineFile& file) {
                                    {"model_name", escaped(info.model_name)},
                                    {"route", escaped(info.route)},
                                    {"target", escaped(info.target)},
-                                   {"fingerprint", plan.fingerprint().hex()},
+                                   {"fingerprint", file.fingerprint().hex()},
                                    {"timing_key", plan.timing_key().hex()},
                                    {"threads", plan.settings.threads},
                                    {"pool", plan.settings.pool},
@@ -123,6 +151,12 @@ nlohmann::ordered_json engine_json(const EngineFile& file) {
                                      {"inputs", memory.inputs},
                                      {"outputs", memory.outputs}}}};
     json["inputs"] = json["outputs"] = json["steps"] = nlohmann::ordered_json::array();
+    if (file.staged) {
+        const Graph graph = staged_graph(file);
+        for (ValueId id : graph.inputs) json["inputs"].push_back(port_json(graph.value(id)));
+        for (ValueId id : graph.outputs) json["outputs"].push_back(port_json(graph.value(id)));
+        return json;
+    }
     for (const Port& port : plan.inputs) json["inputs"].push_back(port_json(port));
     for (const Port& port : plan.outputs) json["outputs"].push_back(port_json(port));
     for (const Step& step : plan.steps) {

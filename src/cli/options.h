@@ -16,7 +16,7 @@ namespace headway {
 struct BuildOptions {
     int threads = 0;                    // --threads N; 0 = as many as this process may use
     std::string target = "native";      // --target FILE|native|avx2|avx512
-    std::vector<std::string> shapes;    // --shape name=1x3x224x224, as given
+    std::vector<std::string> shapes;    // --shape name=1x3x224x224 or name=1x3x32..640x?, as given
     std::vector<std::string> values;    // --value name=16000 or name=1,2,3
     std::vector<std::string> variants;  // --variant FILE
 };

@@ -36,14 +36,14 @@ std::string summary(const std::string& name, const Tensor& tensor) {
                        tensor.shape().text(), low, count > 0 ? sum / static_cast<double>(count) : 0, high);
 }
 
-void run_samples(const Engine& engine, Context& context, const std::vector<Sample>& samples, const std::string& out,
-                 bool print, nlohmann::ordered_json& report) {
+void run_samples(Runnable& engine, const std::vector<Sample>& samples, const std::string& out, bool print,
+                 nlohmann::ordered_json& report) {
     for (size_t k = 0; k < samples.size(); ++k) {
         const auto begin = std::chrono::steady_clock::now();
-        const std::vector<Tensor> outputs = context.run(samples[k].inputs);
+        const std::vector<Tensor> outputs = engine.run(samples[k].inputs);
         const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
         std::vector<NamedTensor> named;
-        for (size_t i = 0; i < outputs.size(); ++i) named.push_back({engine.plan().outputs[i].name, outputs[i]});
+        for (size_t i = 0; i < outputs.size(); ++i) named.push_back({engine.outputs[i].name, outputs[i]});
         std::string folder;
         if (!out.empty()) {
             folder = out + "/test_data_set_" + std::to_string(k);
@@ -62,13 +62,11 @@ int run(const Options& options) {
         throw UserError(fmt::format("{} --data and {} --out: give one --out for each --data", options.data.size(),
                                     options.out.size()));
     const std::string first = options.data.empty() ? "" : options.data.front();
-    const std::shared_ptr<const Engine> engine = open_runnable(options.operand, options.build, options.route, first);
-    const std::vector<PortSpec> inputs = input_specs(*engine), outputs = output_specs(*engine);
-    Context context(engine);
+    const std::unique_ptr<Runnable> engine = open_runnable(options.operand, options.build, options.route, first);
     nlohmann::ordered_json report = nlohmann::ordered_json::array();
-    if (options.data.empty()) run_samples(*engine, context, generate_samples(inputs, 1, 1), "", !options.json, report);
+    if (options.data.empty()) run_samples(*engine, generate_samples(engine->inputs, 1, 1), "", !options.json, report);
     for (size_t k = 0; k < options.data.size(); ++k)
-        run_samples(*engine, context, load_samples(options.data[k], inputs, outputs),
+        run_samples(*engine, load_samples(options.data[k], engine->inputs, engine->outputs),
                     options.out.empty() ? "" : options.out[k], !options.json, report);
     if (options.json) std::cout << nlohmann::ordered_json{{"engine", options.operand}, {"runs", report}}.dump() << "\n";
     return exit_yes;

@@ -4,17 +4,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compile/compile.h"
-#include "compile/inline_branch.h"
+#include "compile/resolve.h"
 #include "tensor/layout.h"
 
 namespace headway {
 namespace {
-
-// Results up to this many elements are computed while binding: shapes and conditions depend on integers, resizing on a
-// few scales. Anything larger is left to the pass fold_constants, which has knobs.
-constexpr int64_t most_integers = 1024, most_reals = 64;
-// Nested Ifs unfold one inside the other; a file may not make this loop for ever.
-constexpr int max_inlined_branches = 10000;
 
 // Extents come from files and from the command line: a size that does not fit is refused with the input's name.
 void check_size(const Value& input) {
@@ -25,7 +19,7 @@ void check_size(const Value& input) {
     }
 }
 
-void bind_inputs(Graph& graph, const Bindings& bindings) {
+void bind_shapes(Graph& graph, const Bindings& bindings) {
     const auto is_input = [&](const std::string& name) {
         return std::ranges::any_of(graph.inputs, [&](ValueId id) { return graph.value(id).name == name; });
     };
@@ -64,20 +58,58 @@ void bind_inputs(Graph& graph, const Bindings& bindings) {
     }
     for (ValueId id : graph.inputs) {
         Value& value = graph.value(id);
+        if (!value.dims) continue;
+        for (Dim& dim : *value.dims)
+            if (const auto at = symbols.find(dim.symbol); !dim.known() && at != symbols.end()) dim = {at->second, ""};
+        if (value.kind == DeclaredKind::tensor && value.has_static_shape()) check_size(value);
+    }
+}
+
+void check_ranges(const Graph& graph, const Bindings& bindings) {
+    for (const auto& [name, ranges] : bindings.ranges) {
+        const auto input = std::ranges::find(graph.inputs, name, [&](ValueId id) { return graph.value(id).name; });
+        if (input == graph.inputs.end()) throw UserError("the model has no input named " + escaped(name));
+        const std::optional<std::vector<Dim>>& dims = graph.value(*input).dims;
+        if (dims && dims->size() != ranges.size())
+            throw UserError("input " + escaped(name) + " has rank " + std::to_string(dims->size()) + ", not " +
+                            std::to_string(ranges.size()));
+        for (size_t axis = 0; axis < ranges.size(); ++axis) {
+            if (ranges[axis].low < 0 || ranges[axis].high < ranges[axis].low)
+                throw UserError("input " + escaped(name) + ": the range of axis " + std::to_string(axis) +
+                                " is empty or negative");
+            if (dims && (*dims)[axis].known() &&
+                ((*dims)[axis].extent < ranges[axis].low || (*dims)[axis].extent > ranges[axis].high))
+                throw UserError("input " + escaped(name) + " is fixed to " + std::to_string((*dims)[axis].extent) +
+                                " at axis " + std::to_string(axis) + ", which its range leaves out");
+        }
+    }
+}
+
+// Extents with a range of one number are bound; an input of unknown rank gets the rank of its ranges.
+void bind_ranges(Graph& graph, const Bindings& bindings) {
+    for (ValueId id : graph.inputs) {
+        Value& value = graph.value(id);
+        const auto ranges = bindings.ranges.find(value.name);
+        if (ranges == bindings.ranges.end()) continue;
+        if (!value.dims) value.dims.emplace(ranges->second.size(), Dim{-1, "?"});
+        for (size_t axis = 0; axis < ranges->second.size(); ++axis)
+            if (ranges->second[axis].low == ranges->second[axis].high)
+                (*value.dims)[axis] = {ranges->second[axis].low, ""};
+    }
+}
+
+void require_shapes(const Graph& graph) {
+    for (ValueId id : graph.inputs) {
+        const Value& value = graph.value(id);
         const std::string name = escaped(value.name);
         if (value.kind != DeclaredKind::tensor)
             throw Unsupported("input " + name + " is declared as " + std::string(to_string(value.kind)) +
-                              ", which no engine holds");
+                              ", which only an engine of open shapes takes");
         if (!value.dims) throw UserError("input " + name + " has no shape: give --shape " + name + "=...");
-        for (Dim& dim : *value.dims) {
-            if (dim.known()) continue;
-            const auto at = symbols.find(dim.symbol);
-            if (at == symbols.end())
+        for (const Dim& dim : *value.dims)
+            if (!dim.known())
                 throw UserError("input " + name + " has the unbound dimension \"" + escaped(dim.symbol) +
                                 "\": give --shape " + name + "=... or data");
-            dim = {at->second, ""};
-        }
-        check_size(value);
     }
 }
 
@@ -102,68 +134,23 @@ void bind_values(Graph& graph, const Bindings& bindings) {
     }
 }
 
-// Computes a node whose inputs are all known and whose results are small.
-bool fold_if_small(Graph& graph, NodeId id, const Registry<Op>& ops) {
-    const Node& node = graph.node(id);
-    std::vector<const Tensor*> inputs;
-    const bool shape_only = node.op == "Shape" || node.op == "Size";
-    Tensor placeholder;
-    for (ValueId input : node.inputs) {
-        const Tensor* known = input == no_value ? nullptr : graph.constant(input);
-        if (input != no_value && known == nullptr) {
-            if (!shape_only) return false;
-            // Shape and Size read no elements, only the extents.
-            const Shape shape = graph.value(input).shape();
-            const int64_t bytes = shape.elements() * static_cast<int64_t>(size_of(graph.value(input).type));
-            placeholder =
-                Tensor(graph.value(input).type, shape,
-                       std::span<const std::byte>(static_cast<const std::byte*>(nullptr), static_cast<size_t>(bytes)),
-                       nullptr);
-            known = &placeholder;
-        }
-        inputs.push_back(known);
-    }
-    for (ValueId output : node.outputs) {
-        if (output == no_value) continue;
-        const Value& value = graph.value(output);
-        if (value.shape().elements() > (is_float(value.type) ? most_reals : most_integers)) return false;
-    }
-    if (!op_of(node, ops).fields().reference) return false;
-    std::vector<Tensor> results = run_reference(graph, node, inputs, ops);
-    const std::vector<ValueId> outputs = node.outputs;
-    graph.erase_node(id);
-    for (size_t k = 0; k < outputs.size(); ++k)
-        if (outputs[k] != no_value) graph.value(outputs[k]).constant = std::move(results[k]);
-    return true;
-}
-
 }  // namespace
 
-Graph bind(const Graph& model, const Bindings& bindings, const Registry<Op>& ops) {
+Graph bind_inputs(const Graph& model, const Bindings& bindings) {
+    check_ranges(model, bindings);
     Graph graph = model;
-    bind_inputs(graph, bindings);
+    bind_ranges(graph, bindings);
+    bind_shapes(graph, bindings);
     forget_inner_shapes(graph);
     bind_values(graph, bindings);
+    return graph;
+}
 
-    // Inlining adds nodes, so the order is taken anew until no If is left.
-    std::vector<bool> done;
-    for (int inlined = 0;;) {
-        NodeId branch = no_node;
-        for (NodeId id : graph.topological_order()) {
-            done.resize(static_cast<size_t>(graph.node_count()), false);
-            if (done[static_cast<size_t>(id)]) continue;
-            if (graph.node(id).op == "If" && graph.node(id).domain.empty()) {
-                branch = id;
-                break;
-            }
-            done[static_cast<size_t>(id)] = true;
-            infer_node(graph, id, ops);
-            fold_if_small(graph, id, ops);
-        }
-        if (branch == no_node) break;
-        if (++inlined > max_inlined_branches) throw UserError("the model unfolds into too many If branches");
-        inline_taken_branch(graph, branch);
-    }
+Graph bind(const Graph& model, const Bindings& bindings, const Registry<Op>& ops) {
+    Graph graph = bind_inputs(model, bindings);
+    require_shapes(graph);
+    const std::vector<Unresolved> unresolved = resolve(graph, ops);
+    if (!unresolved.empty()) throw Unsupported(unresolved.front().why);
     graph.compact();
     return graph;
 }

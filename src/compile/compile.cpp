@@ -24,9 +24,22 @@ void fix_inputs(Plan& plan, const Bindings& bindings) {
 
 std::vector<std::string> site_names(const Graph& graph) {
     std::set<std::string> names;
-    for (NodeId id = 0; id < graph.node_count(); ++id)
-        if (!graph.node(id).dead) names.insert(graph.node(id).origins.begin(), graph.node(id).origins.end());
+    for (NodeId id = 0; id < graph.node_count(); ++id) {
+        const Node& node = graph.node(id);
+        if (node.dead) continue;
+        names.insert(node.origins.begin(), node.origins.end());
+        for (const Subgraph& subgraph : node.subgraphs)
+            for (std::string& name : site_names(*subgraph.graph)) names.insert(std::move(name));
+    }
     return {names.begin(), names.end()};
+}
+
+Plan compile_bound(Graph graph, const Route& route, const Target& target, const Catalogue& catalogue,
+                   std::vector<Decision>& ledger) {
+    verify_graph(graph, Stage::bound);
+    run_pipeline(graph, route, target, catalogue.ops, catalogue.passes, ledger);
+    verify_graph(graph, Stage::grouped);
+    return lower(graph, route, target, catalogue.kernels, ledger);
 }
 
 Build build(const Graph& model, const Bindings& bindings, const Route& route, const Target& target,
@@ -34,12 +47,9 @@ Build build(const Graph& model, const Bindings& bindings, const Route& route, co
     const auto begin = std::chrono::steady_clock::now();
     Build result;
     Graph graph = bind(model, bindings, catalogue.ops);
-    verify_graph(graph, Stage::bound);
     result.sites = site_names(graph);
     route.check_sites(result.sites);
-    run_pipeline(graph, route, target, catalogue.ops, catalogue.passes, result.ledger);
-    verify_graph(graph, Stage::grouped);
-    result.plan = lower(graph, route, target, catalogue.kernels, result.ledger);
+    result.plan = compile_bound(std::move(graph), route, target, catalogue, result.ledger);
     fix_inputs(result.plan, bindings);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;

@@ -22,8 +22,10 @@
 // read names of the graphs around it. `# ...` is a comment.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -38,5 +40,10 @@ std::string print_graph(const Graph& graph);
 // parse back; pass a larger limit to print everything.
 Graph parse_graph(std::string_view text);
 std::string print_graph(const Graph& graph, int64_t inline_limit);
+// The same with all but the smallest tensors beside the text: they are appended to `table` (which starts empty) and
+// stand in the text as `table(k)`. Exact both ways; parse_graph refuses a k outside the table and another type or
+// shape.
+std::string print_graph(const Graph& graph, std::vector<Tensor>& table);
+Graph parse_graph(std::string_view text, std::span<const Tensor> table);
 
 }  // namespace headway

@@ -17,7 +17,7 @@ constexpr int64_t constant_budget_bytes = int64_t{1} << 28;
 
 class Parser {
 public:
-    explicit Parser(std::string_view text) : cursor_(text) {}
+    Parser(std::string_view text, std::span<const Tensor> table) : cursor_(text), table_(table) {}
 
     Graph parse() {
         Graph graph = parse_block(nullptr, 0);
@@ -126,7 +126,7 @@ private:
         Value& value = scope.graph.value(id);
         if (!value.has_static_shape()) cursor_.fail_at(at, "a constant needs a type with a known shape");
         cursor_.expect('=');
-        value.constant = read_tensor_values(cursor_, value.type, value.shape(), budget_);
+        value.constant = read_tensor_values(cursor_, value.type, value.shape(), budget_, table_);
     }
 
     // `%name` of a value defined above, here or in a graph around this one.
@@ -262,7 +262,7 @@ private:
             Value value;
             parse_type(value);
             if (!value.has_static_shape()) cursor_.fail_at(at, "a tensor needs a known shape");
-            return read_tensor_values(cursor_, value.type, value.shape(), budget_);
+            return read_tensor_values(cursor_, value.type, value.shape(), budget_, table_);
         }
         const std::string_view number = cursor_.number();
         if (reads_as_real(number)) return parse_real(number, at);
@@ -306,11 +306,14 @@ private:
     }
 
     TextCursor cursor_;
+    std::span<const Tensor> table_;
     int64_t budget_ = constant_budget_bytes;
 };
 
 }  // namespace
 
-Graph parse_graph(std::string_view text) { return Parser(text).parse(); }
+Graph parse_graph(std::string_view text) { return Parser(text, {}).parse(); }
+
+Graph parse_graph(std::string_view text, std::span<const Tensor> table) { return Parser(text, table).parse(); }
 
 }  // namespace headway

@@ -6,6 +6,7 @@ namespace headway {
 namespace {
 
 constexpr int64_t default_inline_limit = 64;
+constexpr int64_t most_inline_beside_table = 8;
 
 std::string name_text(std::string_view name) { return is_bare_name(name) ? std::string(name) : quoted(name); }
 
@@ -28,15 +29,15 @@ std::string type_text(const Value& value) {
 
 class Printer {
 public:
-    Printer(const Graph& graph, int64_t inline_limit, std::string indent)
-        : graph_(graph), inline_limit_(inline_limit), indent_(std::move(indent)) {}
+    // Tensors over the limit go to `table` where there is one.
+    Printer(const Graph& graph, int64_t inline_limit, std::vector<Tensor>* table, std::string indent)
+        : graph_(graph), inline_limit_(inline_limit), table_(table), indent_(std::move(indent)) {}
 
     std::string print() {
         text_ = "graph {\n";
         for (ValueId id : graph_.inputs) line("input " + declared(id));
         for (ValueId id = 0; id < graph_.value_count(); ++id)
-            if (graph_.is_constant(id))
-                line("const " + declared(id) + " = " + tensor_values_text(*graph_.constant(id), inline_limit_));
+            if (graph_.is_constant(id)) line("const " + declared(id) + " = " + values_text(*graph_.constant(id)));
         for (NodeId id : graph_.topological_order()) line(node_text(graph_.node(id)));
         for (ValueId id : graph_.outputs) line("output " + reference(id));
         return text_ + indent_ + "}";
@@ -54,7 +55,15 @@ private:
         return reference(id) + ": " + type_text(value);
     }
 
-    std::string nested(const Graph& graph) const { return Printer(graph, inline_limit_, indent_ + "  ").print(); }
+    std::string values_text(const Tensor& tensor) const {
+        if (table_ == nullptr || tensor.elements() <= inline_limit_) return tensor_values_text(tensor, inline_limit_);
+        table_->push_back(tensor);
+        return "table(" + std::to_string(table_->size() - 1) + ")";
+    }
+
+    std::string nested(const Graph& graph) const {
+        return Printer(graph, inline_limit_, table_, indent_ + "  ").print();
+    }
 
     std::string node_text(const Node& node) const {
         std::string text;
@@ -90,7 +99,7 @@ private:
 
     std::string attribute_text(const AttributeValue& value) const {
         struct Visitor {
-            int64_t limit;
+            const Printer& printer;
             std::string operator()(int64_t v) const { return std::to_string(v); }
             std::string operator()(float v) const { return real_text(v); }
             std::string operator()(const std::string& v) const { return quoted(v); }
@@ -102,14 +111,15 @@ private:
                 return list_text("strings[]", v, quoted);
             }
             std::string operator()(const Tensor& v) const {
-                return headway::type_text(v.type(), v.shape()) + " " + tensor_values_text(v, limit);
+                return headway::type_text(v.type(), v.shape()) + " " + printer.values_text(v);
             }
         };
-        return std::visit(Visitor{inline_limit_}, value);
+        return std::visit(Visitor{*this}, value);
     }
 
     const Graph& graph_;
     int64_t inline_limit_;
+    std::vector<Tensor>* table_;
     std::string indent_;
     std::string text_;
 };
@@ -124,7 +134,11 @@ int default_version(std::string_view domain, std::string_view op) {
 std::string print_graph(const Graph& graph) { return print_graph(graph, default_inline_limit); }
 
 std::string print_graph(const Graph& graph, int64_t inline_limit) {
-    return Printer(graph, inline_limit, "").print() + "\n";
+    return Printer(graph, inline_limit, nullptr, "").print() + "\n";
+}
+
+std::string print_graph(const Graph& graph, std::vector<Tensor>& table) {
+    return Printer(graph, most_inline_beside_table, &table, "").print() + "\n";
 }
 
 }  // namespace headway

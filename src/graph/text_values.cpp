@@ -121,6 +121,17 @@ Tensor read_random(TextCursor& cursor, ElementType type, const Shape& shape, int
     return random_tensor(type, shape, seed, 1 / std::sqrt(static_cast<double>(std::max<int64_t>(fan_in, 1))));
 }
 
+Tensor read_from_table(TextCursor& cursor, ElementType type, const Shape& shape, std::span<const Tensor> table) {
+    cursor.expect('(');
+    const size_t at = cursor.position();
+    size_t index = 0;
+    if (!parse(cursor.number(), index) || index >= table.size()) cursor.fail_at(at, "no such tensor in the table");
+    cursor.expect(')');
+    if (table[index].type() != type || table[index].shape() != shape)
+        cursor.fail_at(at, "the tensor in the table has another type or shape");
+    return table[index];
+}
+
 }  // namespace
 
 std::string real_text(float value) {
@@ -149,10 +160,12 @@ std::string tensor_values_text(const Tensor& tensor, int64_t inline_limit) {
     return text + "}";
 }
 
-Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget) {
+Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget,
+                          std::span<const Tensor> table) {
     if (cursor.peek() == '{') return read_listed(cursor, type, shape, budget);
     if (cursor.accept_word("fill")) return read_filled(cursor, type, shape, budget);
     if (cursor.accept_word("random")) return read_random(cursor, type, shape, budget);
+    if (cursor.accept_word("table")) return read_from_table(cursor, type, shape, table);
     if (cursor.accept_word("hash")) cursor.fail("this constant was too large to print; its values are not in the text");
     cursor.fail("expected {values}, fill(x) or random(seed)");
 }

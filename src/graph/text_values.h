@@ -1,6 +1,7 @@
 // Numbers and tensors of graph text: exact both ways (NaN payloads excepted).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,9 @@ std::string type_text(ElementType type, const Shape& shape);
 // "{1,2,3}", or "hash(...)" when there are more than `inline_limit` elements.
 std::string tensor_values_text(const Tensor& tensor, int64_t inline_limit);
 
-// Reads `{...}`, `fill(x)` or `random(seed)`. `budget` is the number of bytes that the text may still ask for.
-Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget);
+// Reads `{...}`, `fill(x)`, `random(seed)` or `table(k)`. `budget` is the number of bytes that the text may still ask
+// for.
+Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget,
+                          std::span<const Tensor> table);
 
 }  // namespace headway

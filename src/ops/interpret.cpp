@@ -49,23 +49,9 @@ bool is_interpreted(const Op& op, std::span<const Datum* const> inputs) {
 std::vector<Datum> run_node(const Scope& scope, const Node& node, const Registry<Op>& ops) {
     std::vector<const Datum*> inputs;
     for (ValueId input : node.inputs) inputs.push_back(input == no_value ? nullptr : &scope.get(input));
-    if (node.body == nullptr) {
-        const Op& op = op_of(node, ops);
-        if (is_interpreted(op, inputs)) {
-            check_counts(op, inputs.size(), node.outputs.size());
-            const auto run = [&](const Graph& graph, std::span<const Datum> given) {
-                return interpret_in(graph, given, ops, &scope, scope.depth + 1);
-            };
-            std::vector<Datum> outputs = op.fields().interpret({node, inputs, run});
-            HEADWAY_CHECK(outputs.size() >= node.outputs.size());
-            return outputs;
-        }
-    }
-    std::vector<const Tensor*> tensors;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
-    std::vector<Tensor> outputs = run_reference(scope.graph, node, tensors, ops);
-    return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
+    return run_on_data(node, inputs, ops, [&](const Graph& graph, std::span<const Datum> given) {
+        return interpret_in(graph, given, ops, &scope, scope.depth + 1);
+    });
 }
 
 // How often each value is still to be read; graph outputs count as one more reading that never happens.
@@ -119,8 +105,25 @@ const Tensor& tensor_of(const Datum& datum, const char* place, size_t index) {
     return *tensor;
 }
 
-std::vector<Tensor> run_reference(const Graph&, const Node& node, std::span<const Tensor* const> inputs,
-                                  const Registry<Op>& ops) {
+std::vector<Datum> run_on_data(const Node& node, std::span<const Datum* const> inputs, const Registry<Op>& ops,
+                               const RunSubgraph& run) {
+    if (node.body == nullptr) {
+        const Op& op = op_of(node, ops);
+        if (is_interpreted(op, inputs)) {
+            check_counts(op, inputs.size(), node.outputs.size());
+            std::vector<Datum> outputs = op.fields().interpret({node, inputs, run});
+            HEADWAY_CHECK(outputs.size() >= node.outputs.size());
+            return outputs;
+        }
+    }
+    std::vector<const Tensor*> tensors;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
+    std::vector<Tensor> outputs = run_reference(node, tensors, ops);
+    return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
+}
+
+std::vector<Tensor> run_reference(const Node& node, std::span<const Tensor* const> inputs, const Registry<Op>& ops) {
     if (node.body != nullptr) {
         std::vector<Tensor> given;
         for (const Tensor* input : inputs) {
@@ -147,15 +150,19 @@ std::vector<Datum> interpret_data(const Graph& graph, std::span<const Datum> inp
     return interpret_in(graph, inputs, ops, nullptr, 0);
 }
 
-std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops) {
-    std::vector<Tensor> outputs;
-    for (Datum& datum : interpret_data(graph, std::vector<Datum>(inputs.begin(), inputs.end()), ops)) {
+std::vector<Tensor> tensors_of(std::vector<Datum> outputs) {
+    std::vector<Tensor> tensors;
+    for (Datum& datum : outputs) {
         if (!std::holds_alternative<Tensor>(datum))
-            throw UserError("output " + std::to_string(outputs.size()) + " of the graph is " +
+            throw UserError("output " + std::to_string(tensors.size()) + " of the graph is " +
                             std::string(kind_of(datum)) + " instead of a tensor");
-        outputs.push_back(std::get<Tensor>(std::move(datum)));
+        tensors.push_back(std::get<Tensor>(std::move(datum)));
     }
-    return outputs;
+    return tensors;
+}
+
+std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops) {
+    return tensors_of(interpret_data(graph, std::vector<Datum>(inputs.begin(), inputs.end()), ops));
 }
 
 }  // namespace headway

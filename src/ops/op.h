@@ -150,12 +150,19 @@ void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops);
 
 // Runs a node's reference on tensors; returns the outputs in order (unused ones empty). Groups run their body. Types
 // and shapes of the outputs follow from the tensors, not from the graph, which may be unbound.
-std::vector<Tensor> run_reference(const Graph& graph, const Node& node, std::span<const Tensor* const> inputs,
-                                  const Registry<Op>& ops);
+std::vector<Tensor> run_reference(const Node& node, std::span<const Tensor* const> inputs, const Registry<Op>& ops);
+
+// Runs one of the node's sub-graphs on its inputs.
+using RunSubgraph = std::function<std::vector<Datum>(const Graph&, std::span<const Datum>)>;
+// Runs a node that may work on sub-graphs, sequences or optionals; absent optional inputs are nullptr.
+std::vector<Datum> run_on_data(const Node& node, std::span<const Datum* const> inputs, const Registry<Op>& ops,
+                               const RunSubgraph& run);
 
 // Runs a whole graph by its references: inputs in the order of graph.inputs, outputs in that of graph.outputs.
 std::vector<Datum> interpret_data(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops);
-// The same where all inputs and outputs are tensors; UserError when an output is not one.
+// Results that must be tensors; UserError naming the one that is not.
+std::vector<Tensor> tensors_of(std::vector<Datum> outputs);
+// The same where all inputs and outputs are tensors.
 std::vector<Tensor> interpret(const Graph& graph, std::span<const Tensor> inputs, const Registry<Op>& ops);
 
 }  // namespace headway

@@ -54,7 +54,7 @@ inline std::vector<Tensor> run_op(const std::string& op, int version, const std:
     }
     for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(static_cast<ValueId>(i));
     static const Registry<Op> ops = declared<Op>();
-    return run_reference(Graph{}, node, pointers, ops);
+    return run_reference(node, pointers, ops);
 }
 
 inline void expect_values(const Tensor& got, const Shape& shape, const std::vector<double>& want,

@@ -124,7 +124,7 @@ bool run(PassContext& context) {
         } else {
             std::vector<const Tensor*> inputs;
             for (ValueId input : node.inputs) inputs.push_back(input == no_value ? nullptr : known(graph, input));
-            results = run_reference(graph, node, inputs, context.ops);
+            results = run_reference(node, inputs, context.ops);
         }
         changed = store(context, id, std::move(results));
         context.taken(site, "fold");

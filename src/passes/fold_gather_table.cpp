@@ -67,7 +67,7 @@ void fold(PassContext& context, NodeId id, NodeId gather) {
             input = for_rows(graph, input, row_rank);
     }
     for (ValueId input : on_table.inputs) inputs.push_back(input == no_value ? nullptr : known(graph, input));
-    std::vector<Tensor> table = run_reference(graph, on_table, inputs, context.ops);
+    std::vector<Tensor> table = run_reference(on_table, inputs, context.ops);
     const ValueId folded = graph.add_constant(graph.value(look_up.inputs[0]).name, std::move(table[0]));
     append_as(context, result, "Gather", {folded, look_up.inputs[1]}, look_up.attributes,
               merged_origins(graph, {gather, id}));

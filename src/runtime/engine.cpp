@@ -85,13 +85,18 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
 
 }  // namespace
 
+std::unique_ptr<Pool> make_pool(const Settings& settings) {
+    return settings.pool == "openmp" ? make_openmp_pool(settings) : make_own_pool(settings);
+}
+
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() = default;
 
 const Plan& Engine::plan() const { return impl_->plan; }
 const EngineInfo& Engine::info() const { return impl_->info; }
 
-std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels) {
+std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
+                                           std::shared_ptr<Pool> pool) {
     check_plan(plan);
     const Target target = Target::parse(info.target);
     check_machine(target);
@@ -105,8 +110,7 @@ std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Reg
         impl->scratch_bytes = std::max(impl->scratch_bytes, round_up(step.prepared->scratch_bytes(), alignment));
         impl->steps.push_back(std::move(step));
     }
-    if (parallel)
-        impl->pool = plan.settings.pool == "openmp" ? make_openmp_pool(plan.settings) : make_own_pool(plan.settings);
+    if (parallel) impl->pool = pool != nullptr ? std::move(pool) : make_pool(plan.settings);
     impl->plan = std::move(plan);
     impl->info = std::move(info);
     return std::make_shared<const Engine>(std::move(impl));
@@ -114,6 +118,7 @@ std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Reg
 
 std::shared_ptr<const Engine> Engine::load(const std::string& path, const Registry<Kernel>& kernels) {
     EngineFile file = read_engine_file(path);
+    if (file.staged) throw UserError(path + " is an engine of open shapes: it has no plan to load");
     try {
         check_packed(file.plan, Target::parse(file.info.target), kernels);
         return make(std::move(file.plan), std::move(file.info), kernels);

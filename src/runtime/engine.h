@@ -23,10 +23,15 @@ struct EngineInfo {
     std::string certificate;  // JSON text appended after gate and claim; empty until then
 };
 
+class Pool;
+
 class Engine {
 public:
     // Prepares every step for this machine: UserError (with the field that differs) when the plan is for another one.
-    static std::shared_ptr<const Engine> make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels);
+    // Engines that never run at once may share `pool`, which must have the plan's threads; without it an engine that
+    // needs one makes its own.
+    static std::shared_ptr<const Engine> make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
+                                              std::shared_ptr<Pool> pool = nullptr);
     static std::shared_ptr<const Engine> load(const std::string& path, const Registry<Kernel>& kernels);
 
     const Plan& plan() const;

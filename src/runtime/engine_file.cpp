@@ -19,8 +19,8 @@ constexpr std::string_view magic =
 constexpr std::string_view certificate_magic = "HWCERT\n\x1a";
 constexpr int64_t alignment = 64;
 
-enum Section { header, plan, constants, ledger, section_count };
-constexpr std::array<const char*, section_count> section_names{"header", "plan", "constants", "ledger"};
+enum Section { header, plan, constants, ledger, staged, section_count };
+constexpr std::array<const char*, section_count> section_names{"header", "plan", "constants", "ledger", "staged"};
 
 struct SectionEntry {
     uint64_t offset = 0, length = 0;
@@ -35,19 +35,21 @@ void fields(A& a, T& entry) {
 }
 
 struct Prologue {
+    int version = engine_file_version;
     uint64_t content_bytes = 0;
     std::array<SectionEntry, section_count> sections;
+
+    size_t section_total() const { return version == staged_file_version ? section_count : staged; }
+    size_t fields_bytes() const { return 8 + section_total() * 32; }
+    size_t bytes() const { return prologue_at + fields_bytes() + 16; }
+    static constexpr size_t version_at = 8, prologue_at = 12;
 };
 
 template <class A, Of<Prologue> T>
 void fields(A& a, T& prologue) {
     a("content_bytes", prologue.content_bytes);
-    for (size_t i = 0; i < section_count; ++i) a(section_names[i], prologue.sections[i]);
+    for (size_t i = 0; i < prologue.section_total(); ++i) a(section_names[i], prologue.sections[i]);
 }
-
-constexpr size_t version_at = 8, prologue_at = 12;
-constexpr size_t prologue_fields_bytes = 8 + section_count * 32;
-constexpr size_t prologue_bytes = prologue_at + prologue_fields_bytes + 16;
 
 // A constant in the plan section: its bytes lie in the constants section.
 struct ConstantEntry {
@@ -138,16 +140,18 @@ PlanRecord record_of(const Plan& plan, std::string& constant_bytes) {
 }
 
 // Everything before the certificate.
-std::string content(const Plan& source, const EngineInfo& info) {
+std::string content(const Plan& source, const EngineInfo& info, const std::optional<StagedPart>& part) {
     std::array<std::string, section_count> parts;
     parts[plan] = packed(record_of(source, parts[constants]));
     parts[header] = packed(HeaderRecord{info.builder, info.builder_version, info.model_name, info.route, info.target,
-                                        info.model, source.fingerprint()});
+                                        info.model, part ? staged_fingerprint(source, *part) : source.fingerprint()});
     parts[ledger] = info.ledger;
+    if (part) parts[staged] = packed(*part);
 
     Prologue prologue;
-    std::string body(prologue_bytes, '\0');
-    for (size_t i = 0; i < section_count; ++i) {
+    if (part) prologue.version = staged_file_version;
+    std::string body(prologue.bytes(), '\0');
+    for (size_t i = 0; i < prologue.section_total(); ++i) {
         pad(body);
         prologue.sections[i] = {body.size(), parts[i].size(), hash_text(parts[i])};
         body += parts[i];
@@ -158,11 +162,11 @@ std::string content(const Plan& source, const EngineInfo& info) {
 
     Writer start;
     start.raw(magic.data(), magic.size());
-    start("version", static_cast<uint32_t>(engine_file_version));
+    start("version", static_cast<uint32_t>(prologue.version));
     start("prologue", prologue);
     start("checksum", hash_text(start.bytes()));
-    HEADWAY_CHECK(start.bytes().size() == prologue_bytes);
-    return body.replace(0, prologue_bytes, start.bytes());
+    HEADWAY_CHECK(start.bytes().size() == prologue.bytes());
+    return body.replace(0, prologue.bytes(), start.bytes());
 }
 
 using Bytes = std::span<const std::byte>;
@@ -176,8 +180,8 @@ class SectionReader {
 public:
     SectionReader(const std::string& path, Bytes file) : path_(path), file_(file) {
         read_prologue();
-        uint64_t end = prologue_bytes;
-        for (size_t i = 0; i < section_count; ++i) end = check_section(i, end);
+        uint64_t end = prologue_.bytes();
+        for (size_t i = 0; i < prologue_.section_total(); ++i) end = check_section(i, end);
         check_padding(end, prologue_.content_bytes);
     }
 
@@ -185,6 +189,7 @@ public:
         const SectionEntry& entry = prologue_.sections[which];
         return file_.subspan(entry.offset, entry.length);
     }
+    bool is_staged() const { return prologue_.version == staged_file_version; }
     Bytes content() const { return file_.first(prologue_.content_bytes); }
     template <class T>
     T record(Section which) const {
@@ -217,18 +222,21 @@ public:
 private:
     void read_prologue() {
         if (!starts_with(file_, magic)) throw UserError(path_ + " is not a Headway engine file");
-        if (file_.size() < prologue_bytes) throw UserError(path_ + " ends within its first section");
+        if (file_.size() < Prologue().bytes()) throw UserError(path_ + " ends within its first section");
         uint32_t version = 0;
-        std::memcpy(&version, file_.data() + version_at, sizeof version);
-        if (version != static_cast<uint32_t>(engine_file_version))
+        std::memcpy(&version, file_.data() + Prologue::version_at, sizeof version);
+        if (version != engine_file_version && version != staged_file_version)
             throw UserError(path_ + " has engine file version " + std::to_string(version) +
-                            ", this program reads version " + std::to_string(engine_file_version) +
-                            ": build the engine again");
+                            ", this program reads versions " + std::to_string(engine_file_version) + " and " +
+                            std::to_string(staged_file_version) + ": build the engine again");
+        prologue_.version = static_cast<int>(version);
+        const size_t prologue_bytes = prologue_.bytes();
+        if (file_.size() < prologue_bytes) throw UserError(path_ + " ends within its first section");
         Hash checksum;
         Reader tail(path_ + ": prologue", file_.subspan(prologue_bytes - 16, 16));
         tail("checksum", checksum);
         if (hash_bytes(file_.data(), prologue_bytes - 16) != checksum) fail("prologue", "does not match its checksum");
-        Reader reader(path_ + ": prologue", file_.subspan(prologue_at, prologue_fields_bytes));
+        Reader reader(path_ + ": prologue", file_.subspan(Prologue::prologue_at, prologue_.fields_bytes()));
         reader("fields", prologue_);
         if (prologue_.content_bytes > file_.size())
             fail("prologue", "says the file has at least " + std::to_string(prologue_.content_bytes) +
@@ -272,9 +280,16 @@ Constant constant_of(const ConstantEntry& entry, size_t index, const SectionRead
 
 }  // namespace
 
-void write_engine_file(const std::string& path, const Plan& plan, const EngineInfo& info) {
-    write_file_atomically(path, content(plan, info) + certificate_block(info.certificate));
+void write_engine_file(const std::string& path, const Plan& plan, const EngineInfo& info,
+                       const std::optional<StagedPart>& staged) {
+    write_file_atomically(path, content(plan, info, staged) + certificate_block(info.certificate));
 }
+
+Hash staged_fingerprint(const Plan& plan, const StagedPart& staged) {
+    return Hasher().add(plan.fingerprint()).add(packed(staged)).finish();
+}
+
+Hash EngineFile::fingerprint() const { return staged ? staged_fingerprint(plan, *staged) : plan.fingerprint(); }
 
 EngineFile read_engine_file(const std::string& path) {
     const auto file = std::make_shared<const MappedFile>(path);
@@ -302,7 +317,8 @@ EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte>
     } catch (const UserError& error) {
         throw UserError(name + ": " + error.what());
     }
-    if (out.fingerprint() != head.fingerprint) sections.fail("header: fingerprint", "is not that of the plan");
+    if (sections.is_staged()) result.staged = sections.record<StagedPart>(staged);
+    if (result.fingerprint() != head.fingerprint) sections.fail("header: fingerprint", "is not that of the plan");
     result.info = {std::move(head.builder),
                    std::move(head.builder_version),
                    head.model,
@@ -324,6 +340,14 @@ bool begins_as_engine_file(const std::string& path) {
     char begin[magic.size()] = {};
     std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
     return std::string_view(begin, sizeof begin) == magic;
+}
+
+bool begins_as_staged_file(const std::string& path) {
+    char begin[magic.size() + sizeof(uint32_t)] = {};
+    std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+    uint32_t version = 0;
+    std::memcpy(&version, begin + Prologue::version_at, sizeof version);
+    return std::string_view(begin, magic.size()) == magic && version == staged_file_version;
 }
 
 }  // namespace headway

@@ -149,7 +149,7 @@ TEST_F(EngineFileTest, NamesTheSection) {
         return refusal();
     };
     EXPECT_EQ(with(0, 'x'), " is not a Headway engine file");
-    EXPECT_EQ(with(8, 7), " has engine file version 7, this program reads version 1: build the engine again");
+    EXPECT_EQ(with(8, 7), " has engine file version 7, this program reads versions 1 and 2: build the engine again");
     EXPECT_EQ(with(20, 7), ": prologue does not match its checksum");
     EXPECT_EQ(with(200, 7), ": header does not match its checksum");
     EXPECT_EQ(with(good.size() - 1, 7), ": padding at byte " + std::to_string(good.size() - 1) + " is not zero");

@@ -20,7 +20,7 @@ struct Engine::Impl {
     EngineInfo info;
     std::vector<PreparedStep> steps;
     int64_t workspace_bytes = 0, scratch_bytes = 0;  // the largest of any step, multiples of 64
-    std::unique_ptr<Pool> pool;                      // absent when no step runs on several threads
+    std::shared_ptr<Pool> pool;                      // absent when no step runs on several threads
 };
 
 }  // namespace headway

@@ -4,6 +4,7 @@
 
 #include "runtime/archive.h"
 #include "runtime/plan.h"
+#include "runtime/staged_part.h"
 
 namespace headway {
 
@@ -171,6 +172,23 @@ void fields(A& a, T& settings) {
     a("weight_pages", settings.weight_pages);
     a("arena_pages", settings.arena_pages);
     a("tasks_per_thread", settings.tasks_per_thread);
+}
+
+template <class A, Of<StagedInput> T>
+void fields(A& a, T& input) {
+    a("is_ranked", input.is_ranked);
+    a("low", input.low);
+    a("high", input.high);
+    a("fixed_value", input.fixed_value);
+}
+
+template <class A, Of<StagedPart> T>
+void fields(A& a, T& part) {
+    a("graph", part.graph);
+    a("inputs", part.inputs);
+    a("kept_shapes", part.kept_shapes);
+    a("compile_from", part.compile_from);
+    a("parts", part.parts);
 }
 
 }  // namespace headway

@@ -42,5 +42,7 @@ public:
 // settings.threads >= 2.
 std::unique_ptr<Pool> make_own_pool(const Settings& settings);
 std::unique_ptr<Pool> make_openmp_pool(const Settings& settings);
+// The one that the settings ask for.
+std::unique_ptr<Pool> make_pool(const Settings& settings);
 
 }  // namespace headway

@@ -29,6 +29,11 @@ struct ShapeBinding {
     std::string input;
     std::vector<int64_t> dims;
 };
+// Of an input that stays open: which extents the engine must take, by axis.
+struct RangeBinding {
+    std::string input;
+    std::vector<int64_t> low, high;  // inclusive
+};
 struct ValueBinding {
     std::string input;
     std::vector<int64_t> values;
@@ -44,6 +49,8 @@ struct OpenRequest {
     std::string target = "native";  // "native", "avx2", "avx512" or the full text of a target
     int threads = 0;                // ceiling; 0 = as many as this process may use
     std::vector<ShapeBinding> shapes;
+    // With any of these the engine is one of open shapes: data bind nothing.
+    std::vector<RangeBinding> ranges;
     std::vector<ValueBinding> values;
     // Other ONNX files of the same model that the user offers, for example quantised by a peer's own tool.
     std::vector<std::string> variants;
@@ -55,8 +62,9 @@ struct OpenRequest {
 // One input or output as callers see it.
 struct PortDescription {
     std::string name;
-    std::string type;  // as to_string(ElementType)
-    std::vector<int64_t> dims;
+    std::string type;           // as to_string(ElementType)
+    std::vector<int64_t> dims;  // -1: open
+    bool any_rank = false;      // then dims says nothing
 };
 
 struct OpenedModel {

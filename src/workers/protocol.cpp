@@ -12,8 +12,9 @@ namespace headway {
 
 // Member by member in both directions; the words of the protocol are the names of the fields.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeBinding, input, dims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RangeBinding, input, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ValueBinding, input, values)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PortDescription, name, type, dims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PortDescription, name, type, dims, any_rank)
 
 namespace {
 
@@ -77,7 +78,7 @@ nlohmann::json from_line(std::string_view line, const std::string& scratch) {
         NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__)) \
     }
 
-HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, values, variants, timing_data)
+HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, ranges, values, variants, timing_data)
 HEADWAY_MESSAGE(OpenedModel, model_hash, target, inputs, outputs)
 HEADWAY_MESSAGE(BuilderVersion, name, version)
 HEADWAY_MESSAGE(KnobDescription, name, help, family, values, numerics, scope)

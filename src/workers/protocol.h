@@ -12,7 +12,7 @@
 
 namespace headway {
 
-inline constexpr int protocol_version = 2;
+inline constexpr int protocol_version = 3;
 inline constexpr size_t longest_line = 1024;
 // A message in a file may be this long: a description of a large model's sites is far smaller.
 inline constexpr size_t longest_message = size_t{256} << 20;

@@ -14,7 +14,7 @@ std::vector<PortSpec> port_specs(std::span<const PortDescription> ports) {
         PortSpec spec;
         spec.name = port.name;
         spec.type = element_type_from_string(port.type);
-        spec.dims = port.dims;
+        if (!port.any_rank) spec.dims = port.dims;
         specs.push_back(std::move(spec));
     }
     return specs;

@@ -45,6 +45,9 @@ void bind_value(PortSpec& port, const std::vector<int64_t>& values) {
 }  // namespace
 
 std::vector<PortSpec> bind_ports(const OpenRequest& request, std::vector<PortSpec> inputs) {
+    if (!request.ranges.empty())
+        throw Unsupported("input " + escaped(request.ranges.front().input) +
+                          " is to stay open, which only engines of the native builder do");
     for (const ShapeBinding& shape : request.shapes) bind_shape(find_port(inputs, shape.input), shape.dims);
     for (const ValueBinding& value : request.values) bind_value(find_port(inputs, value.input), value.values);
     return inputs;

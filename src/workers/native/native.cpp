@@ -9,10 +9,11 @@
 #include "compile/compile.h"
 #include "onnx/import.h"
 #include "ops/op.h"
-#include "runtime/engine.h"
 #include "runtime/engine_file.h"
+#include "staged/staged_engine.h"
 #include "tensor/random.h"
 #include "workers/builder.h"
+#include "workers/native/caller.h"
 #include "workers/sample_files.h"
 
 namespace headway {
@@ -26,66 +27,25 @@ bool has_if(const Graph& graph) {
     return false;
 }
 
+// Open extents are -1.
+PortDescription describe_port(const std::string& name, ElementType type, const std::optional<std::vector<Dim>>& dims) {
+    PortDescription port{name, std::string(to_string(type)), {}, !dims.has_value()};
+    if (dims)
+        for (const Dim& dim : *dims) port.dims.push_back(dim.extent);
+    return port;
+}
+
 PortDescription describe_port(const Graph& graph, ValueId id) {
     const Value& value = graph.value(id);
-    return {value.name, std::string(to_string(value.type)), value.shape().dims()};
+    return describe_port(value.name, value.type, value.dims);
 }
 
 PortDescription describe_port(const Port& port) {
-    return {port.name, std::string(to_string(port.desc.type)), port.desc.shape.dims()};
+    return {port.name, std::string(to_string(port.desc.type)), port.desc.shape.dims(), false};
 }
-
-std::vector<std::string> names_of(const std::vector<Port>& ports) {
-    std::vector<std::string> names;
-    for (const Port& port : ports) names.push_back(port.name);
-    return names;
-}
-
-// One caller of an engine, with memory of its own for inputs and outputs.
-class Caller {
-public:
-    explicit Caller(std::shared_ptr<const Engine> engine) : engine_(std::move(engine)), context_(engine_) {
-        for (const Port& port : engine_->plan().outputs) {
-            outputs_.emplace_back(port.desc.type, port.desc.shape);
-            output_bytes_.push_back(outputs_.back().mutable_bytes().data());
-        }
-    }
-
-    void set_inputs(const std::vector<Tensor>& inputs) {
-        const std::vector<Port>& ports = engine_->plan().inputs;
-        if (inputs.size() != ports.size())
-            throw UserError("the sample has " + std::to_string(inputs.size()) + " inputs, the engine wants " +
-                            std::to_string(ports.size()));
-        inputs_.clear();
-        input_bytes_.clear();
-        for (size_t k = 0; k < ports.size(); ++k) {
-            if (inputs[k].type() != ports[k].desc.type || inputs[k].shape() != ports[k].desc.shape)
-                throw UserError("input " + escaped(ports[k].name) + " is " + std::string(to_string(inputs[k].type())) +
-                                " " + inputs[k].shape().text() + " in the data, the engine was built for " +
-                                std::string(to_string(ports[k].desc.type)) + " " + ports[k].desc.shape.text());
-            // A copy of its own: aligned, and in memory that the caller would own.
-            Tensor copy(inputs[k].type(), inputs[k].shape());
-            std::ranges::copy(inputs[k].bytes(), copy.mutable_bytes().begin());
-            inputs_.push_back(std::move(copy));
-        }
-        for (const Tensor& input : inputs_) input_bytes_.push_back(input.bytes().data());
-    }
-
-    void run() { context_.run(input_bytes_, output_bytes_); }
-    void profile(std::span<int64_t> step_ns) { context_.profile(input_bytes_, output_bytes_, step_ns); }
-    const Plan& plan() const { return engine_->plan(); }
-    const std::vector<Tensor>& outputs() const { return outputs_; }
-
-private:
-    std::shared_ptr<const Engine> engine_;
-    Context context_;
-    std::vector<Tensor> inputs_, outputs_;
-    std::vector<const std::byte*> input_bytes_;
-    std::vector<std::byte*> output_bytes_;
-};
 
 struct Loaded {
-    std::shared_ptr<const Engine> engine;
+    std::unique_ptr<LoadedEngine> engine;
     std::vector<std::unique_ptr<Caller>> callers;  // by stream
 };
 
@@ -101,7 +61,7 @@ public:
         model_name_ = std::filesystem::path(request.model).filename().string();
         model_ = import_onnx(request.model, catalogue_.ops);
         set_bindings(request);
-        bound_ = bind(model_.graph, bindings_, catalogue_.ops);
+        bind_model(request);
         set_timing_inputs(request);
 
         OpenedModel opened;
@@ -124,25 +84,24 @@ public:
 
     BuiltEngine build(const std::string& route_text, const std::string& engine, const std::string& ledger) override {
         const Route route = Route::parse(route_text, catalogue_.knobs);
-        const Build built = headway::build(model_.graph, bindings_, route, target_, catalogue_);
         EngineInfo info;
         info.builder_version = builder_version;
         info.model = model_.hash;
         info.model_name = model_name_;
-        info.route = route.text();
-        info.target = target_.text();
-        info.ledger = ledger_json(built.ledger);
-        if (!ledger.empty()) write_file_atomically(ledger, info.ledger);
-        write_engine_file(engine, built.plan, info);
-        return {info.route, built.plan.fingerprint().hex(), built.plan.timing_key().hex(),
+        const EngineFile file =
+            is_staged_ ? staged_engine(route, std::move(info)) : planned_engine(route, std::move(info));
+        if (!ledger.empty()) write_file_atomically(ledger, file.info.ledger);
+        write_engine_file(engine, file.plan, file.info, file.staged);
+        const std::string timing_key = is_staged_ ? file.fingerprint().hex() : file.plan.timing_key().hex();
+        return {file.info.route, file.fingerprint().hex(), timing_key,
                 static_cast<int64_t>(std::filesystem::file_size(engine))};
     }
 
     void load(const std::string& engine, int streams) override {
         Loaded& loaded = engines_[engine];
-        if (!loaded.engine) loaded.engine = Engine::load(engine, catalogue_.kernels);
+        if (!loaded.engine) loaded.engine = std::make_unique<LoadedEngine>(engine, catalogue_);
         while (static_cast<int>(loaded.callers.size()) < streams) {
-            auto caller = std::make_unique<Caller>(loaded.engine);
+            std::unique_ptr<Caller> caller = loaded.engine->caller();
             if (!timing_inputs_.empty()) caller->set_inputs(timing_inputs_);
             loaded.callers.push_back(std::move(caller));
         }
@@ -150,9 +109,9 @@ public:
 
     void check(const std::string& engine, const std::string& data, const std::string& out) override {
         Caller& caller = find(engine, 0);
-        caller.set_inputs(read_sample(data, caller.plan().inputs.size()));
+        caller.set_inputs(read_sample(data, caller.input_count()));
         caller.run();
-        write_outputs(out, names_of(caller.plan().outputs), caller.outputs());
+        write_outputs(out, caller.output_names(), caller.outputs());
         if (!timing_inputs_.empty()) caller.set_inputs(timing_inputs_);
     }
 
@@ -162,14 +121,7 @@ public:
     }
 
     std::vector<StepTime> profile(const std::string& engine, int64_t iterations) override {
-        Caller& caller = find(engine, 0);
-        const Plan& plan = caller.plan();
-        std::vector<int64_t> ns(plan.steps.size(), 0);
-        for (int64_t k = 0; k < iterations; ++k) caller.profile(ns);
-        std::vector<StepTime> times;
-        for (size_t s = 0; s < ns.size(); ++s)
-            times.push_back({plan.steps[s].kernel, plan.steps[s].origins, ns[s] / std::max<int64_t>(iterations, 1)});
-        return times;
+        return find(engine, 0).profile(iterations);
     }
 
     void reference(const std::string& data, const std::string& out) override {
@@ -182,10 +134,58 @@ public:
     void certify(const std::string& engine, const std::string& json) override { set_certificate(engine, json); }
 
 private:
+    // Where shapes or what follows from them stay open, the engine is one of open shapes.
+    void bind_model(const OpenRequest& request) {
+        if (request.ranges.empty()) {
+            try {
+                bound_ = bind(model_.graph, bindings_, catalogue_.ops);
+                return;
+            } catch (const Unsupported&) {  // the ledger of the engine will say why
+            }
+        }
+        is_staged_ = true;
+        bound_ = bind_inputs(model_.graph, bindings_);
+    }
+
+    EngineFile planned_engine(const Route& route, EngineInfo info) const {
+        Build built = headway::build(model_.graph, bindings_, route, target_, catalogue_);
+        info.route = route.text();
+        info.target = target_.text();
+        info.ledger = ledger_json(built.ledger);
+        return {std::move(built.plan), std::move(info), std::nullopt};
+    }
+
+    EngineFile staged_engine(const Route& route, EngineInfo info) const {
+        const auto build_with = [&](std::span<const Datum> sample) {
+            return build_staged(model_.graph, bindings_, route, target_, catalogue_, info, sample);
+        };
+        const std::vector<Datum> sample(timing_inputs_.begin(), timing_inputs_.end());
+        if (has_timing_data_) return build_with(sample);
+        try {
+            return build_with(sample);
+        } catch (const Unsupported&) {
+            throw;
+        } catch (const UserError&) {  // made-up inputs may be illegal ones
+            return build_with({});
+        }
+    }
+
     // An engine by itself: it can be loaded and run, not built.
     OpenedModel open_engine(const OpenRequest& request) {
-        const EngineFile file = read_engine_file(request.model);
         OpenedModel opened;
+        if (begins_as_staged_file(request.model)) {
+            const std::shared_ptr<const StagedEngine> engine = StagedEngine::load(request.model, catalogue_);
+            opened.model_hash = engine->info().model.hex();
+            opened.target = engine->info().target;
+            for (const StagedPort& port : engine->inputs())
+                opened.inputs.push_back(describe_port(port.name, port.type, port.dims));
+            for (const StagedPort& port : engine->outputs())
+                opened.outputs.push_back(describe_port(port.name, port.type, port.dims));
+            if (!request.timing_data.empty())
+                timing_inputs_ = read_sample(request.timing_data, engine->inputs().size());
+            return opened;
+        }
+        const EngineFile file = read_engine_file(request.model);
         opened.model_hash = file.info.model.hex();
         opened.target = file.info.target;
         for (const Port& port : file.plan.inputs) opened.inputs.push_back(describe_port(port));
@@ -214,9 +214,13 @@ private:
     void set_bindings(const OpenRequest& request) {
         bindings_ = {};
         for (const ShapeBinding& shape : request.shapes) bindings_.shapes[shape.input] = Shape(shape.dims);
+        for (const RangeBinding& range : request.ranges)
+            for (size_t axis = 0; axis < range.low.size(); ++axis)
+                bindings_.ranges[range.input].push_back({range.low[axis], range.high[axis]});
         const Graph& graph = model_.graph;
+        const bool has_sample = !request.timing_data.empty() && request.ranges.empty();
         const std::vector<Tensor> sample =
-            request.timing_data.empty() ? std::vector<Tensor>{} : read_sample(request.timing_data, graph.inputs.size());
+            has_sample ? read_sample(request.timing_data, graph.inputs.size()) : std::vector<Tensor>{};
         const bool branches = has_if(graph);
         for (size_t k = 0; k < sample.size(); ++k) {
             const Value& input = graph.value(graph.inputs[k]);
@@ -240,7 +244,8 @@ private:
     }
 
     void set_timing_inputs(const OpenRequest& request) {
-        if (!request.timing_data.empty()) {
+        has_timing_data_ = !request.timing_data.empty();
+        if (has_timing_data_) {
             timing_inputs_ = read_sample(request.timing_data, bound_.inputs.size());
             return;
         }
@@ -248,8 +253,12 @@ private:
         for (size_t k = 0; k < bound_.inputs.size(); ++k) {
             const Value& input = bound_.value(bound_.inputs[k]);
             const auto fixed = bindings_.values.find(input.name);
-            timing_inputs_.push_back(fixed != bindings_.values.end() ? fixed->second
-                                                                     : random_tensor(input.type, input.shape(), k + 1));
+            if (fixed != bindings_.values.end())
+                timing_inputs_.push_back(fixed->second);
+            else if (input.has_static_shape())
+                timing_inputs_.push_back(random_tensor(input.type, input.shape(), k + 1));
+            else
+                return timing_inputs_.clear();  // what an open input may hold, only data can say
         }
     }
 
@@ -259,6 +268,8 @@ private:
     Target target_;
     Bindings bindings_;
     Graph bound_;
+    bool is_staged_ = false;
+    bool has_timing_data_ = false;
     std::vector<Tensor> timing_inputs_;
     std::map<std::string, Loaded> engines_;
 };
