@@ -17,7 +17,7 @@ struct EngineKind {
 };
 
 // `interpreter`: the operators' references, node by node. `native`: an engine built along the default route for the
-// shapes of the inputs.
+// shapes of the inputs. `staged`: an engine of open shapes.
 const std::vector<EngineKind>& engine_kinds();
 // UserError for an unknown name.
 const EngineKind& engine_kind(const std::string& name);

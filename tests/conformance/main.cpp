@@ -134,7 +134,7 @@ int main_of(int argc, char** argv) {
     app.add_option("folders", options.folders, "Folders of cases; without any the project's sets, each with its list");
     app.add_option("--set", options.sets, "Only this set: onnx-1.12 or onnx-1.22")->type_name("NAME");
     app.add_option("--engine", options.engines,
-                   "interpreter or native (default: interpreter for folders, both for sets)")
+                   "interpreter, native or staged (default: interpreter for folders, all for sets)")
         ->type_name("NAME");
     app.add_option("--expected", options.expected, "List of the cases of the folders that do not pass")
         ->type_name("FILE");
