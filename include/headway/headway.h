@@ -76,7 +76,9 @@ HEADWAY_API void hw_engine_free(hw_engine* engine);
  * "ledger", "certificate". NULL for other names. */
 HEADWAY_API const char* hw_engine_info(const hw_engine* engine, const char* name);
 
-/* Inputs and outputs, in the model's order. For an index that is out of range: NULL, HW_UNDEFINED or 0. */
+/* Inputs and outputs, in the model's order. For an index that is out of range: NULL, HW_UNDEFINED or 0. In an engine of
+ * open shapes an extent that may differ from call to call is -1, the bytes of such a port are 0, and where not even the
+ * rank is known the dims are NULL. */
 HEADWAY_API size_t hw_port_count(const hw_engine* engine, hw_side side);
 HEADWAY_API const char* hw_port_name(const hw_engine* engine, hw_side side, size_t index);
 HEADWAY_API hw_type hw_port_type(const hw_engine* engine, hw_side side, size_t index);
@@ -91,6 +93,19 @@ HEADWAY_API void hw_context_free(hw_context* context);
  * may not overlap inputs. One context runs one call at a time. */
 HEADWAY_API hw_status hw_run(hw_context* context, const void* const* inputs, size_t input_count, void* const* outputs,
                              size_t output_count);
+
+/* A dense row-major tensor of known shape. */
+typedef struct hw_tensor {
+    hw_type type;
+    size_t rank;
+    const int64_t* dims;
+    const void* data;
+} hw_tensor;
+
+/* The same with shapes that the caller states, for engines of open shapes (and any other). Outputs are then read with
+ * hw_output; they belong to the context and stay until its next run. */
+HEADWAY_API hw_status hw_run_tensors(hw_context* context, const hw_tensor* inputs, size_t input_count);
+HEADWAY_API hw_status hw_output(const hw_context* context, size_t index, hw_tensor* output);
 
 #ifdef __cplusplus
 }

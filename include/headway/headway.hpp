@@ -46,9 +46,10 @@ inline std::string_view version() { return hw_version(); }
 struct PortView {
     std::string_view name;
     hw_type type = HW_UNDEFINED;
-    std::span<const int64_t> dims;
-    size_t bytes = 0;
+    std::span<const int64_t> dims;  // -1: open
+    size_t bytes = 0;               // 0 while an extent is open
 
+    // Of a port without open extents.
     size_t elements() const {
         size_t count = 1;
         for (int64_t dim : dims) count *= static_cast<size_t>(dim);
@@ -101,6 +102,17 @@ public:
     }
     void run(std::initializer_list<const void*> inputs, std::initializer_list<void*> outputs) {
         run(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
+    }
+
+    // With shapes that the caller states, for engines of open shapes; see output().
+    void run(std::span<const hw_tensor> inputs) {
+        detail::check(hw_run_tensors(context_.get(), inputs.data(), inputs.size()));
+    }
+    // Of the last run with tensors; valid until the next one.
+    hw_tensor output(size_t index) const {
+        hw_tensor tensor{};
+        detail::check(hw_output(context_.get(), index, &tensor));
+        return tensor;
     }
 
 private:

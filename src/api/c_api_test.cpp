@@ -75,4 +75,50 @@ TEST_F(CApi, KeepsErrorsPerThread) {
     EXPECT_STREQ(hw_last_error(), "engine is NULL");
 }
 
+TEST(CApiOfOpenShapes, TakesTheCallersShapes) {
+    hw_engine* engine = nullptr;
+    hw_context* context = nullptr;
+    ASSERT_EQ(hw_engine_load(HEADWAY_TEST_DATA "/engine_v2.hwe", &engine), HW_OK) << hw_last_error();
+    ASSERT_EQ(hw_port_rank(engine, HW_INPUT, 0), 2U);
+    EXPECT_EQ(hw_port_dims(engine, HW_INPUT, 0)[0], -1);
+    EXPECT_EQ(hw_port_dims(engine, HW_INPUT, 0)[1], 2);
+    EXPECT_EQ(hw_port_bytes(engine, HW_INPUT, 0), 0U);
+    ASSERT_EQ(hw_context_create(engine, &context), HW_OK);
+    hw_engine_free(engine);
+    const float values[] = {-2, 1, 5, -3};
+    for (const int64_t rows : {2, 1, 2, 0}) {
+        const int64_t dims[] = {rows, 2};
+        const hw_tensor x{HW_F32, 2, dims, values};
+        hw_tensor y{}, places{};
+        ASSERT_EQ(hw_run_tensors(context, &x, 1), HW_OK) << hw_last_error();
+        ASSERT_EQ(hw_output(context, 0, &y), HW_OK);
+        ASSERT_EQ(hw_output(context, 1, &places), HW_OK);
+        EXPECT_EQ(y.dims[0], rows);
+        ASSERT_EQ(places.rank, 2U);
+        EXPECT_EQ(places.dims[1], rows);
+        if (rows > 0) EXPECT_EQ(static_cast<const float*>(y.data)[1], 4);
+    }
+    const int64_t wide[] = {2, 3};
+    const hw_tensor wrong{HW_F32, 2, wide, values}, negative{HW_F32, 1, std::array<int64_t, 1>{-1}.data(), values};
+    hw_tensor output{};
+    EXPECT_EQ(hw_run_tensors(context, &wrong, 1), HW_USER_ERROR);
+    EXPECT_STREQ(hw_last_error(), "input x is f32 2x3, the engine takes ?x2");
+    EXPECT_EQ(hw_run_tensors(context, &negative, 1), HW_USER_ERROR);
+    EXPECT_EQ(hw_output(context, 0, &output), HW_USER_ERROR);
+    EXPECT_STREQ(hw_last_error(), "the last run left 0 outputs");
+    const void* inputs[] = {values};
+    void* outputs[] = {nullptr, nullptr};
+    EXPECT_EQ(hw_run(context, inputs, 1, outputs, 2), HW_USER_ERROR);
+    hw_context_free(context);
+}
+
+TEST_F(CApi, RunsTensorsOnAnyEngine) {
+    const int64_t dims[] = {1, 4};
+    const hw_tensor inputs[] = {{HW_F32, 2, dims, x.data()}, {HW_F32, 2, dims, y.data()}};
+    hw_tensor output{};
+    ASSERT_EQ(hw_run_tensors(context, inputs, 2), HW_OK) << hw_last_error();
+    ASSERT_EQ(hw_output(context, 0, &output), HW_OK);
+    EXPECT_EQ(static_cast<const float*>(output.data)[3], 220);
+}
+
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "runtime/engine_file.h"
 #include "sample.h"
+#include "staged/staged_engine.h"
 
 namespace headway::testing {
 namespace {
@@ -28,6 +29,16 @@ TEST_P(FrozenEngine, LoadsAndRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, FrozenEngine, ::testing::Values(1));
+
+TEST(FrozenStagedEngine, LoadsAndRuns) {
+    const Catalogue catalogue;
+    const auto engine = StagedEngine::load(data_folder + "/engine_v2.hwe", catalogue);
+    const Tensor x = Tensor::of<float>(Shape{2, 2}, std::vector<float>{-2, 1, 5, -3});
+    const std::vector<Tensor> out = tensors_of(engine->run(std::vector<Datum>{x}));
+    EXPECT_TRUE(std::ranges::equal(out[0].data<float>(), std::vector<float>{0, 4, 7, 0}));
+    EXPECT_TRUE(std::ranges::equal(out[1].data<int64_t>(), std::vector<int64_t>{0, 1, 1, 0}));
+    EXPECT_EQ(engine->info().certificate, "{\"pass\":true}");
+}
 
 // When this fails the format has changed: raise engine_file_version, keep reading the old one, add a sample.
 TEST(EngineFileVersion, WritesTheFrozenBytes) {

@@ -1,5 +1,8 @@
 #include "sample.h"
 
+#include "graph/text.h"
+#include "staged/staged_engine.h"
+
 namespace headway::testing {
 namespace {
 
@@ -48,6 +51,18 @@ EngineInfo sample_info() {
     info.ledger = "[]";
     info.certificate = "{\"pass\":true}";
     return info;
+}
+
+EngineFile staged_sample() {
+    const Graph graph = parse_graph(R"(graph {
+        input %x: f32[n,2]
+        const %offset: f32[2] = {2,3}
+        %y: f32 = Add(%x, %offset)
+        %places: i64 = NonZero(%y)
+        output %y
+        output %places
+    })");
+    return build_staged(graph, {}, {}, Target::parse("isa=baseline"), Catalogue(), sample_info(), {});
 }
 
 }  // namespace headway::testing
