@@ -23,7 +23,7 @@ if(HEADWAY_SANITIZE)
 endif()
 
 # headway_room(NAME [GLOB dir...]): all .cpp files of src/NAME (and the named sub folders) except tests.
-# Files that end in _avx2.cpp, _avx512.cpp, _avx512bf16.cpp get that instruction set and nothing else does.
+# Files that end in _avx2.cpp, _avx512.cpp, _avx512bf16.cpp, _avx512vnni.cpp get that instruction set and nothing else does.
 function(headway_room name)
   cmake_parse_arguments(ROOM "" "" "GLOB;LINK" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -67,6 +67,8 @@ function(headway_isa_flags sources)
       set(flags ${fast} ${avx2} ${avx512} -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_avx512bf16\\.cpp$")
       set(flags ${fast} ${avx2} ${avx512} -mavx512bf16 -DHEADWAY_ISA=avx512bf16 -DHEADWAY_ISA_AVX512)
+    elseif(source MATCHES "_avx512vnni\\.cpp$")
+      set(flags ${fast} ${avx2} ${avx512} -mavx512vnni -DHEADWAY_ISA=avx512vnni -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_emulated512\\.cpp$")
       # the 16-lane code on a machine without AVX-512: same source, vectors of two AVX2 halves; linked into tests only
       set(flags ${fast} ${avx2} -Wno-psabi -DHEADWAY_ISA=emulated512 -DHEADWAY_ISA_EMULATED512)

@@ -1,8 +1,8 @@
 // The vector type of the translation unit's instruction set. Only files named *_avx2.cpp, *_avx512.cpp,
-// *_avx512bf16.cpp, *_emulated512.cpp and *_baseline.cpp include this; each is compiled with its own flags, so
-// everything here has internal linkage in a namespace of that name: no inline function is shared across instruction
-// sets. Such files must not call inline functions of the standard library that could be emitted out of line (use plain
-// loops and pointers).
+// *_avx512bf16.cpp, *_avx512vnni.cpp, *_emulated512.cpp and *_baseline.cpp include this; each is compiled with its own
+// flags, so everything here has internal linkage in a namespace of that name: no inline function is shared across
+// instruction sets. Such files must not call inline functions of the standard library that could be emitted out of line
+// (use plain loops and pointers).
 //
 // Kernel sources are written once, as headers (*_kernel.h) against `vf`, and included by one file per instruction set.
 #pragma once

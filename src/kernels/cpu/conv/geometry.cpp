@@ -34,21 +34,26 @@ void read_padding(const Problem& problem, size_t spatial, ConvGeometry& g) {
     g.pad_left = pads[spatial - 1];
 }
 
-Verdict check_operands(const Problem& problem) {
-    const auto present = [&](size_t i) { return i < problem.src.size() && problem.src[i].has_value(); };
-    if (!present(0) || !present(1) || problem.dst.empty())
+bool present(const Problem& problem, size_t i) { return i < problem.src.size() && problem.src[i].has_value(); }
+
+Verdict check_shapes(const Problem& problem) {
+    if (!present(problem, 0) || !present(problem, 1) || problem.dst.empty())
         return Verdict::no(Reason::shape, "a convolution needs an image and weights");
-    for (size_t i = 0; i < problem.src.size() && i < 3; ++i)
-        if (present(i) && problem.src[i]->type != ElementType::f32)
-            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " +
-                                                         std::string(to_string(problem.src[i]->type)) + " (needs f32)");
-    if (problem.dst[0].type != ElementType::f32) return Verdict::no(Reason::element_type, "the output is not f32");
     const size_t rank = problem.src[0]->shape.rank();
     if (rank != 3 && rank != 4) return Verdict::no(Reason::shape, "rank " + std::to_string(rank) + " (needs 3 or 4)");
     if (problem.src[1]->shape.rank() != rank || problem.dst[0].shape.rank() != rank)
         return Verdict::no(Reason::shape, "ranks of image, weights and output differ");
+    return Verdict::yes();
+}
+
+Verdict check_operands(const Problem& problem) {
+    for (size_t i = 0; i < problem.src.size() && i < 3; ++i)
+        if (present(problem, i) && problem.src[i]->type != ElementType::f32)
+            return Verdict::no(Reason::element_type, "input " + std::to_string(i) + " is " +
+                                                         std::string(to_string(problem.src[i]->type)) + " (needs f32)");
+    if (problem.dst[0].type != ElementType::f32) return Verdict::no(Reason::element_type, "the output is not f32");
     for (size_t i = 1; i < problem.src.size() && i < 3; ++i)
-        if (present(i) && (i >= problem.constant.size() || !problem.constant[i]))
+        if (present(problem, i) && (i >= problem.constant.size() || !problem.constant[i]))
             return Verdict::no(Reason::needs_constant,
                                i == 1 ? "the weights are computed at run time" : "the bias is computed at run time");
     return Verdict::yes();
@@ -62,7 +67,13 @@ bool ConvGeometry::padded() const {
 }
 
 Verdict read_conv(const Problem& problem, ConvGeometry& g) {
+    if (Verdict verdict = check_shapes(problem); !verdict) return verdict;
     if (Verdict verdict = check_operands(problem); !verdict) return verdict;
+    return read_windows(problem, g);
+}
+
+Verdict read_windows(const Problem& problem, ConvGeometry& g) {
+    if (Verdict verdict = check_shapes(problem); !verdict) return verdict;
     const Shape& x = problem.src[0]->shape;
     const Shape& w = problem.src[1]->shape;
     const Shape& y = problem.dst[0].shape;

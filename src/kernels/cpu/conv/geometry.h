@@ -29,7 +29,9 @@ struct ConvGeometry {
 // Fills `geometry`, or says why the problem is no such convolution: rank, element types, weights not known at build
 // time. Layouts are the caller's business.
 Verdict read_conv(const Problem& problem, ConvGeometry& geometry);
-// After a positive verdict.
+// The same whatever the element types are and whenever the weights are known.
+Verdict read_windows(const Problem& problem, ConvGeometry& geometry);
+// After a positive verdict of read_conv.
 ConvGeometry conv_geometry(const Problem& problem);
 // read_conv, and nhwc bytes on both sides, and an epilogue that runs on pixel rows.
 Verdict read_nhwc_conv(const Problem& problem, ConvGeometry& geometry);

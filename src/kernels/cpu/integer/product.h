@@ -1,0 +1,97 @@
+// Exact products of 8-bit integers less their zero points:
+//     c[i][j] = sum over k of (a[i][k] - a_zero) * (b[k][j] - b_zero[j])
+//             = sum a*b - b_zero[j] * sum a[i] - a_zero * sum b[j] + K * a_zero * b_zero[j]
+// with the sums of b's columns packed beside it. Everything wraps as i32 does, so the result is exact modulo 2^32.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/cpu/integer/micro.h"
+#include "kernels/kernel.h"
+
+namespace headway {
+
+// One way to run: an instruction set with its tiles.
+struct IntegerIsa {
+    std::string_view name;
+    Isa isa;
+    bool needs_vnni;
+    const IntegerMicro& micro;
+};
+std::span<const IntegerIsa> integer_isas();
+// Yes, or what the target lacks.
+Verdict runs_on(const IntegerIsa& isa, const Target& target);
+
+// b as panels of IntegerMicro::columns columns, and the sums of its columns.
+struct IntegerPanels {
+    int64_t k = 0, n = 0;
+
+    int64_t quads() const;
+    int64_t row_bytes() const { return 4 * quads(); }  // of a row of a, zeros behind k
+    int64_t panels() const;
+    int64_t panel_bytes() const { return quads() * 4 * IntegerMicro::columns; }
+    int64_t bytes() const { return panels() * panel_bytes(); }
+    // b[k][j] stands at from[k * k_step + j * n_step]; `flip` is 128 for unsigned values, else 0. sums has n entries.
+    void pack(const std::byte* from, int64_t k_step, int64_t n_step, uint8_t flip, int8_t* panels, int32_t* sums) const;
+};
+
+// A zero point of one element of an 8-bit type, as an integer; 0 where `at` is null.
+int32_t zero_point(const std::byte* at, ElementType type);
+
+// The zero points of one product after the moves that micro.h speaks of.
+struct IntegerZeros {
+    int32_t a = 0;
+    const std::byte* b = nullptr;  // null: 0
+    ElementType b_type = ElementType::i8;
+    bool b_per_column = false;
+
+    int32_t column(int64_t j) const {
+        return zero_point(b == nullptr ? nullptr : b + (b_per_column ? j : 0), b_type) -
+               (b_type == ElementType::u8 ? 128 : 0);
+    }
+};
+
+// Rows of a, moved to unsigned and padded, with their sums.
+struct IntegerRows {
+    const uint8_t* values;
+    int64_t step;
+    const int32_t* sums;
+    int64_t count;
+};
+
+// Calls store(row, column, value) for all rows and the columns of one panel that exist.
+template <class Store>
+void multiply_panel(const IntegerMicro& micro, const IntegerPanels& shape, const IntegerRows& a, int64_t panel,
+                    const int8_t* panels, const int32_t* sums, const IntegerZeros& zeros, Store&& store) {
+    alignas(64) int32_t c[IntegerMicro::most_rows * IntegerMicro::columns];
+    const int64_t first = panel * IntegerMicro::columns;
+    const int64_t width = shape.n - first < IntegerMicro::columns ? shape.n - first : IntegerMicro::columns;
+    // What a_zero makes of each column, and b_zero itself.
+    uint32_t from_a[IntegerMicro::columns], b_zero[IntegerMicro::columns];
+    for (int64_t j = 0; j < width; ++j) {
+        b_zero[j] = static_cast<uint32_t>(zeros.column(first + j));
+        from_a[j] = static_cast<uint32_t>(zeros.a) *
+                    (static_cast<uint32_t>(shape.k) * b_zero[j] - static_cast<uint32_t>(sums[first + j]));
+    }
+    for (int64_t row = 0; row < a.count;) {
+        const int64_t left = a.count - row;
+        const int64_t height = left < micro.rows ? left : micro.rows;
+        micro.tiles[height]({a.values + row * a.step, a.step, panels + panel * shape.panel_bytes(), shape.quads(), c});
+        for (int64_t r = 0; r < height; ++r) {
+            const auto row_sum = static_cast<uint32_t>(a.sums[row + r]);
+            for (int64_t j = 0; j < width; ++j)
+                store(row + r, first + j,
+                      static_cast<int32_t>(static_cast<uint32_t>(c[r * IntegerMicro::columns + j]) + from_a[j] -
+                                           b_zero[j] * row_sum));
+        }
+        row += height;
+    }
+}
+
+// Work of `rows` products with a row of a: multiply-adds at four (two without VNNI) to a lane's f32 one.
+Work integer_work(const IntegerIsa& isa, const IntegerPanels& shape, double rows, double bytes);
+
+}  // namespace headway
