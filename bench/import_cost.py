@@ -2,10 +2,10 @@
 """What importing and building cost: seconds and peak memory for a model, and how import grows with nodes.
 
 For the model: seconds of `headway inspect` (import) and `headway build` (import and default build), and the peak resident
-memory of both over the size of the file, mapped pages of the file included. For synthetic graphs of --nodes nodes: seconds
-of import for a chain, a fan-out (one value with all readers), a chain with a constant for each node and a chain of Ifs,
-and the exponent p of seconds = c * nodes^p fitted to them, less the time of the smallest program run. With --build also
-of import and default build.
+memory of both over the size of the file, mapped pages of the file included. For synthetic graphs of --nodes nodes: CPU
+seconds (which other programs on the machine change least; the least of three runs) of import for a chain, a fan-out (one
+value with many readers), a chain with a constant for each node and a chain of Ifs, less those of a graph of one node, and
+the exponent p of seconds = c * nodes^p fitted to them. With --build also of import and default build.
 
 usage: bench/import_cost.py [MODEL [--data DIR]] [--nodes 1000,10000,100000] [--shapes NAME,..] [--build] [--headway PATH]
                             [--json FILE]
@@ -105,7 +105,7 @@ SHAPES = {"chain": chain, "fan": fan, "constants": constants, "branches": branch
 
 # ---- measuring ----------------------------------------------------------------------------------------------------
 def measured(command):
-    """Seconds and peak resident bytes of a command; its error output where it fails."""
+    """Wall and CPU seconds and peak resident bytes of a command; its error output where it fails."""
     with tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
@@ -114,7 +114,14 @@ def measured(command):
         child.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         failure = errors.read().decode(errors="replace").strip() if child.returncode else ""
-    return {"seconds": seconds, "peak": usage.ru_maxrss * 1024, "failure": failure}
+    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss * 1024, "failure": failure}
+
+
+def least_cpu(command, what):
+    rows = [measured(command) for _ in range(3)]
+    if rows[0]["failure"]:
+        sys.exit(f"{what}: {rows[0]['failure']}")
+    return min(row["cpu"] for row in rows)
 
 
 def exponent(points):
@@ -138,7 +145,7 @@ def cost_of_model(args, scratch):
             "import and build": measured(build_command(args, args.model, scratch / "e.hwe", args.data))}
     for what, row in rows.items():
         row["peak_over_file"] = row["peak"] / size
-        print(f"{args.model.name} ({size / 2**20:.1f} MiB): {what} {row['seconds']:.2f} s, peak {row['peak'] / 2**20:.0f} MiB "
+        print(f"{args.model.name} ({size / 2**20:.1f} MiB): {what} {row['seconds']:.2f} s (CPU {row['cpu']:.2f} s), peak {row['peak'] / 2**20:.0f} MiB "
               f"= {row['peak_over_file']:.2f} x the file" + (f"; FAILED: {row['failure']}" if row["failure"] else ""))
     return {"model": str(args.model), "bytes": size, **rows}
 
@@ -149,15 +156,12 @@ def growth(args, scratch, name):
     commands = {"import": lambda: import_command(args, path)}
     if args.build:
         commands["import and build"] = lambda: build_command(args, path, scratch / "e.hwe")
-    base = {what: min(measured(command())["seconds"] for _ in range(3)) for what, command in commands.items()}
+    base = {what: least_cpu(command(), name) for what, command in commands.items()}
     points = {what: [] for what in commands}
     for count in args.nodes:
         path.write_bytes(model(SHAPES[name](count)))
         for what, command in commands.items():
-            row = measured(command())
-            if row["failure"]:
-                sys.exit(f"{name} of {count} nodes: {row['failure']}")
-            points[what].append((count, row["seconds"] - base[what]))
+            points[what].append((count, least_cpu(command(), f"{name} of {count} nodes") - base[what]))
     for what, list_of in points.items():
         cells = ", ".join(f"{count}: {seconds:.3f} s" for count, seconds in list_of)
         fitted = f", exponent {exponent(list_of):.2f}" if len(list_of) > 1 else ""
