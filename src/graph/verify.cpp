@@ -22,7 +22,7 @@ public:
         count_producers();
         for (NodeId id = 0; id < graph_.node_count(); ++id)
             if (!graph_.node(id).dead) check_node(graph_.node(id));
-        for (ValueId id : graph_.outputs) check_read(id, "a graph output");
+        for (ValueId id : graph_.outputs) check_read(id, [] { return std::string("a graph output"); });
         check_values();
         check_order();
     }
@@ -35,8 +35,10 @@ private:
     }
     std::string name_of(ValueId id) const { return "value \"" + escaped(graph_.value(id).name) + "\""; }
 
-    void check_range(ValueId id, const std::string& where) const {
-        if (id < 0 || id >= graph_.value_count()) fail(where + " has value id " + std::to_string(id) + " out of range");
+    template <class Name>
+    void check_range(ValueId id, Name&& where) const {
+        if (id < 0 || id >= graph_.value_count())
+            fail(where() + " has value id " + std::to_string(id) + " out of range");
     }
 
     void check_names() {
@@ -48,7 +50,7 @@ private:
     }
 
     void check_input(ValueId id) {
-        check_range(id, "the graph's inputs");
+        check_range(id, [] { return std::string("the graph's inputs"); });
         if (is_input_.empty()) is_input_.resize(static_cast<size_t>(graph_.value_count()));
         if (is_input_[static_cast<size_t>(id)]) fail(name_of(id) + " is a graph input twice");
         is_input_[static_cast<size_t>(id)] = true;
@@ -62,7 +64,7 @@ private:
             if (graph_.node(id).dead) continue;
             for (ValueId output : graph_.node(id).outputs) {
                 if (output == no_value) continue;
-                check_range(output, "an output of " + name_of(graph_.node(id)));
+                check_range(output, [&] { return "an output of " + name_of(graph_.node(id)); });
                 NodeId& producer = producers[static_cast<size_t>(output)];
                 if (producer != no_node) fail(name_of(output) + " is produced twice");
                 producer = id;
@@ -77,26 +79,28 @@ private:
     }
 
     bool defines(std::string_view name) const {
-        const auto found = names_.find(std::string(name));
+        const auto found = names_.find(name);
         return found != names_.end() && is_defined_here(found->second);
     }
     bool is_defined_here(ValueId id) const {
         return graph_.value(id).producer != no_node || graph_.is_constant(id) || is_input_[static_cast<size_t>(id)];
     }
 
-    void check_read(ValueId id, const std::string& reader) const {
+    // `reader` names what reads the value: called where something is wrong.
+    template <class Name>
+    void check_read(ValueId id, Name&& reader) const {
         check_range(id, reader);
         if (is_defined_here(id)) return;
         for (const Verifier* outer = outer_; outer != nullptr; outer = outer->outer_)
             if (outer->defines(graph_.value(id).name)) return;
-        fail(name_of(id) + " is read by " + reader + " but nothing produces it");
+        fail(name_of(id) + " is read by " + reader() + " but nothing produces it");
     }
 
     void check_node(const Node& node) {
         if (node.op.empty()) fail("a node without an operator");
         if (node.origins.empty()) fail(name_of(node) + " has no origin");
         for (ValueId input : node.inputs)
-            if (input != no_value) check_read(input, name_of(node));
+            if (input != no_value) check_read(input, [&] { return name_of(node); });
         if ((node.op == "Group") != (node.body != nullptr))
             fail(name_of(node) + ": a Group, and only a Group, has a body");
         if (node.body) check_group(node);
@@ -178,7 +182,7 @@ private:
     Stage stage_;
     const Verifier* outer_;
     int depth_;
-    std::unordered_map<std::string, ValueId> names_;
+    std::unordered_map<std::string_view, ValueId> names_;
     std::vector<bool> is_input_;
 };
 

@@ -72,9 +72,30 @@ std::string attribute_message(const std::string& name, const AttributeValue& val
     return bytes;
 }
 
+[[noreturn]] void refuse_size() { throw UserError("the model passes 2 GiB and cannot be written as one ONNX file"); }
+
+// Bytes of all constants and attributes that are tensors, sub-graphs and bodies included; stops above most_bytes.
+size_t tensor_bytes(const Graph& graph, int depth) {
+    HEADWAY_CHECK(depth <= max_graph_depth);
+    size_t total = 0;
+    const auto add = [&](size_t bytes) { total = std::min(total + bytes, most_bytes + 1); };
+    for (ValueId id = 0; id < graph.value_count(); ++id)
+        if (graph.is_constant(id)) add(std::min(graph.constant(id)->size_bytes(), most_bytes + 1));
+    for (NodeId id = 0; id < graph.node_count(); ++id) {
+        const Node& node = graph.node(id);
+        for (const auto& [name, value] : node.attributes)
+            if (const auto* tensor = std::get_if<Tensor>(&value)) add(std::min(tensor->size_bytes(), most_bytes + 1));
+        for (const Subgraph& sub : node.subgraphs) add(tensor_bytes(*sub.graph, depth + 1));
+        if (node.body) add(tensor_bytes(*node.body, depth + 1));
+    }
+    return total;
+}
+
 class Exporter {
 public:
     std::string export_model(const Graph& graph) {
+        // Before anything is copied; what else a file holds is small beside the tensors.
+        if (tensor_bytes(graph, 0) > most_bytes) refuse_size();
         const std::string message = graph_message(graph, "", 0);
         std::string bytes;
         pbf_writer writer(bytes);
@@ -87,7 +108,7 @@ public:
             opset.add_string(1, domain);
             opset.add_int64(2, version);
         }
-        if (bytes.size() > most_bytes) throw UserError("the model passes 2 GiB and cannot be written as one ONNX file");
+        if (bytes.size() > most_bytes) refuse_size();
         return bytes;
     }
 

@@ -125,10 +125,10 @@ struct ModelParts {
 };
 
 std::string external_tensor(const std::string& name, const std::string& location, const std::string& offset,
-                            const std::string& length) {
+                            const std::string& length, int64_t elements = 2) {
     std::string bytes;
     pbf_writer writer(bytes);
-    writer.add_int64(1, 2);
+    writer.add_int64(1, elements);
     writer.add_int32(2, 1);
     writer.add_string(8, name);
     const auto entry = [&](const char* key, const std::string& value) {
@@ -468,6 +468,52 @@ TEST_F(Import, TheHashCoversExternalData) {
     EXPECT_EQ(before, import(parts.bytes()).hash);
     write_file_atomically(folder_ + "/w.bin", std::string(8, '\1'));
     EXPECT_NE(before, import(parts.bytes()).hash);
+}
+
+// Kibibytes of this process that no file backs.
+int64_t anonymous_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("RssAnon:")) return std::stoll(line.substr(8));
+    return -1;
+}
+
+constexpr int64_t beyond_two_gib = (int64_t{5} << 29) / 4;  // f32 elements of 2.5 GiB
+
+TEST_F(Import, ExternalDataBeyondTwoGibAreMappedNotCopied) {
+    {
+        std::ofstream file(folder_ + "/w.bin", std::ios::binary);  // a hole with one number at its end
+        file.seekp(4 * (beyond_two_gib - 1));
+        const float last = 7;
+        file.write(reinterpret_cast<const char*>(&last), sizeof last);
+    }
+    ModelParts parts;
+    parts.nodes = {node("Add", {"x", "w"}, {"y"})};
+    parts.initializers = {external_tensor("w", "w.bin", "", "", beyond_two_gib)};
+    const int64_t before = anonymous_memory();
+    const Graph graph = import(parts.bytes()).graph;
+    const Tensor& w = *graph.constant(graph.node(0).inputs[1]);
+    EXPECT_EQ(w.elements(), beyond_two_gib);
+    EXPECT_EQ(w.at(beyond_two_gib - 1), 7);
+    EXPECT_EQ(w.at(0), 0);
+    ASSERT_GT(before, 0);
+    EXPECT_LT(anonymous_memory() - before, 64 << 10);
+}
+
+// A tensor without memory: whoever copies it crashes.
+TEST_F(Import, MoreThanTwoGibAreNotExported) {
+    const auto large = [](int64_t elements) {
+        const auto bytes = static_cast<size_t>(elements) * sizeof(float);
+        return Tensor(ElementType::f32, Shape{elements},
+                      std::span<const std::byte>(static_cast<const std::byte*>(nullptr), bytes), nullptr);
+    };
+    Graph graph = parse_graph("graph {\n  input %x: f32[2]\n  %y: f32[2] = Neg(%x)\n  output %y\n}");
+    graph.add_constant("w", large(beyond_two_gib));
+    EXPECT_THROW(export_onnx(graph), UserError);
+    Graph halves = parse_graph("graph {\n  input %x: f32[2]\n  %y: f32[2] = Neg(%x)\n  output %y\n}");
+    halves.add_constant("a", large(beyond_two_gib / 2));
+    halves.node(0).attributes.set("value", large(beyond_two_gib / 2));
+    EXPECT_THROW(export_onnx(halves), UserError);
 }
 
 TEST_F(Import, GroupsAreExportedAsTheirBodies) {

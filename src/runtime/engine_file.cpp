@@ -127,22 +127,33 @@ std::string certificate_block(const std::string& json) {
     return writer.bytes();
 }
 
-PlanRecord record_of(const Plan& plan, std::string& constant_bytes) {
+// `constants_end` becomes the size of the section with the constants, whose offsets the record holds.
+PlanRecord record_of(const Plan& plan, int64_t& constants_end) {
     PlanRecord record{plan.buffers, {}, plan.steps, plan.inputs, plan.outputs, plan.arena_bytes, plan.settings};
     for (const Constant& constant : plan.constants) {
-        pad(constant_bytes);
-        const auto bytes = constant.bytes.bytes();
-        record.constants.push_back({constant.desc, constant.bytes.type(), constant.bytes.shape(), constant_bytes.size(),
-                                    bytes.size(), constant.hash});
-        constant_bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        constants_end = round_up(constants_end, alignment);
+        const size_t size = constant.bytes.bytes().size();
+        record.constants.push_back({constant.desc, constant.bytes.type(), constant.bytes.shape(),
+                                    static_cast<uint64_t>(constants_end), size, constant.hash});
+        constants_end += static_cast<int64_t>(size);
     }
     return record;
 }
 
+// At the offsets that record_of gives; the section begins aligned.
+void append_constants(const Plan& plan, std::string& body) {
+    for (const Constant& constant : plan.constants) {
+        pad(body);
+        const auto bytes = constant.bytes.bytes();
+        body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+}
+
 // Everything before the certificate.
 std::string content(const Plan& source, const EngineInfo& info, const std::optional<StagedPart>& part) {
-    std::array<std::string, section_count> parts;
-    parts[plan] = packed(record_of(source, parts[constants]));
+    std::array<std::string, section_count> parts;  // that of the constants, which may be large, is never apart
+    int64_t constants_size = 0;
+    parts[plan] = packed(record_of(source, constants_size));
     parts[header] = packed(HeaderRecord{info.builder, info.builder_version, info.model_name, info.route, info.target,
                                         info.model, part ? staged_fingerprint(source, *part) : source.fingerprint()});
     parts[ledger] = info.ledger;
@@ -151,11 +162,18 @@ std::string content(const Plan& source, const EngineInfo& info, const std::optio
     Prologue prologue;
     if (part) prologue.version = staged_file_version;
     std::string body(prologue.bytes(), '\0');
+    size_t room = body.size() + static_cast<size_t>(constants_size) + info.certificate.size();
+    for (const std::string& bytes : parts) room += bytes.size() + alignment;
+    body.reserve(room + 2 * alignment);
     for (size_t i = 0; i < prologue.section_total(); ++i) {
         pad(body);
-        prologue.sections[i] = {body.size(), parts[i].size(), hash_text(parts[i])};
-        body += parts[i];
-        parts[i].clear();
+        const size_t begin = body.size();
+        if (i == constants)
+            append_constants(source, body);
+        else
+            body += parts[i];
+        const std::string_view section = std::string_view(body).substr(begin);
+        prologue.sections[i] = {begin, section.size(), hash_text(section)};
     }
     pad(body);
     prologue.content_bytes = body.size();
