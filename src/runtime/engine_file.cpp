@@ -184,7 +184,8 @@ std::string content(const Plan& source, const EngineInfo& info, const std::optio
     start("prologue", prologue);
     start("checksum", hash_text(start.bytes()));
     HEADWAY_CHECK(start.bytes().size() == prologue.bytes());
-    return body.replace(0, prologue.bytes(), start.bytes());
+    body.replace(0, prologue.bytes(), start.bytes());
+    return body;
 }
 
 using Bytes = std::span<const std::byte>;
