@@ -54,9 +54,11 @@ const Knob<int64_t> layout_sweeps{{
 
 const Knob<Word> memory_views{{
     .name = "memory.views",
-    .help = "Whether Reshape, Transpose and the like hand on their input's memory where the bytes are the same.",
+    .help = "Whether Reshape, Transpose and the like hand on their input's memory where the bytes are the same. "
+            "Without, the layouts of their neighbours may be others.",
     .family = "memory",
     .values = {"on", "off"},
+    .numerics = Numerics::reorders,
     .witness = "reshape_chain",
 }};
 

@@ -93,5 +93,22 @@ TEST_F(ManagerTest, ReplacingAnOutputKeepsItsName) {
     EXPECT_EQ(graph.node(graph.value(graph.outputs[0]).producer).op, "Relu");
 }
 
+TEST_F(ManagerTest, ReadersOfAnOutputThatBecomesACopyReadTheOriginal) {
+    Graph graph = parse_graph(R"(graph {
+        input %x: f32[2]
+        %y: f32[2] = Relu(%x)
+        %a: f32[2] = Neg(%y)
+        %b: f32[2] = Abs(%y)
+        output %y
+        output %a
+        output %b
+    })");
+    PassContext given = context(graph);
+    EXPECT_TRUE(replace_value(given, graph.outputs[0], graph.inputs[0]));
+    EXPECT_EQ(graph.node(graph.value(graph.outputs[0]).producer).op, "Identity");
+    for (size_t k : {1U, 2U})
+        EXPECT_EQ(graph.node(graph.value(graph.outputs[k]).producer).inputs[0], graph.inputs[0]);
+}
+
 }  // namespace
 }  // namespace headway

@@ -81,8 +81,8 @@ bool replace_value(PassContext& context, ValueId from, ValueId to) {
         if (!can_rename) {
             const Node& node = graph.node(producer);
             if (is_op(node, "Identity") && node.inputs[0] == to) return false;
-            for (NodeId id : graph.consumers()[static_cast<size_t>(from)])
-                std::ranges::replace(graph.node(id).inputs, from, to);
+            const std::vector<NodeId> readers = graph.consumers()[static_cast<size_t>(from)];
+            for (NodeId id : readers) std::ranges::replace(graph.node(id).inputs, from, to);
             append_as(context, from, "Identity", {to}, {}, merged_origins(graph, {producer}));
             return true;
         }

@@ -14,6 +14,7 @@
 #include "coverage.h"
 #include "engine_kind.h"
 #include "expected.h"
+#include "metamorphic.h"
 #include "run_cases.h"
 
 namespace headway::conformance {
@@ -120,10 +121,64 @@ int run(const Options& options) {
     return as_listed ? 0 : 1;
 }
 
+struct MetamorphicOptions {
+    std::vector<std::string> cases;
+    std::string variant;
+    double percent = 2;
+    uint64_t seed = 1;
+};
+
+int run_metamorphic(const Options& options, const MetamorphicOptions& wanted) {
+    bool failed = false;
+    for (const Job& job : jobs_of(options)) {
+        std::vector<CaseFiles> cases;
+        for (const CaseFiles& files : find_cases(job.folder))
+            if (files.name.find(options.only) != std::string::npos &&
+                (wanted.cases.empty() || std::ranges::find(wanted.cases, files.name) != wanted.cases.end()))
+                cases.push_back(files);
+        if (wanted.cases.empty()) cases = sampled(cases, wanted.percent, wanted.seed);
+        const MetamorphicResults results =
+            run_metamorphic(cases, wanted.variant, wanted.seed, options.limits,
+                            [&](size_t done) { show_progress(job, done, cases.size()); });
+        const std::string place = options.folders.empty() ? "--set " + job.set : job.folder;
+        fmt::print("{}",
+                   metamorphic_report(results, fmt::format("onnx_cases metamorphic {} --seed {}", place, wanted.seed)));
+        fmt::print("{}, seed {}: {} cases, {} without an engine\n", job.set, wanted.seed, cases.size(),
+                   results.not_built.size());
+        std::fflush(stdout);
+        failed = failed || std::ranges::any_of(results.variants, [](const VariantResult& result) {
+                     return is_failure(result.finding.relation);
+                 });
+    }
+    return failed ? 1 : 0;
+}
+
+// The requests that this program sends to itself.
 int serve() {
     const Catalogue catalogue;
-    return serve_batches(
-        [&](const Json& request, const std::function<void(const Json&)>&) { return handle_case(request, catalogue); });
+    return serve_batches([&](const Json& request, const std::function<void(const Json&)>& send) -> Json {
+        const std::string what = request.at("do");
+        if (what == "case") return handle_case(request, catalogue);
+        if (what == "metamorphic") return handle_metamorphic(request, send, catalogue);
+        HEADWAY_CHECK(what == "engine");
+        run_engine_file(request.at("engine"), request.at("inputs"), request.at("outputs"), catalogue.kernels);
+        return Json::object();
+    });
+}
+
+void add_choice_of_cases(CLI::App& app, Options& options) {
+    app.add_option("folders", options.folders, "Folders of cases; without any the project's sets, each with its list");
+    app.add_option("--set", options.sets, "Only this set: onnx-1.12 or onnx-1.22")->type_name("NAME");
+    app.add_option("--only", options.only, "Only cases whose names contain this")->type_name("TEXT");
+    app.add_option("--jobs", options.limits.jobs, "Children at a time")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    app.add_option("--seconds", options.limits.seconds, "Time limit of a case, of a variant")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--memory", options.memory_mib, "Address space of a child in MiB")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
 }
 
 int main_of(int argc, char** argv) {
@@ -131,33 +186,40 @@ int main_of(int argc, char** argv) {
     CLI::App app(
         "Runs ONNX backend cases, each in a child process, and compares the outputs. Exit code 1 when a case does "
         "not come out as its list says (without a list: must pass).");
-    app.add_option("folders", options.folders, "Folders of cases; without any the project's sets, each with its list");
-    app.add_option("--set", options.sets, "Only this set: onnx-1.12 or onnx-1.22")->type_name("NAME");
+    add_choice_of_cases(app, options);
     app.add_option("--engine", options.engines,
                    "interpreter, native or staged (default: interpreter for folders, all for sets)")
         ->type_name("NAME");
     app.add_option("--expected", options.expected, "List of the cases of the folders that do not pass")
         ->type_name("FILE");
-    app.add_option("--only", options.only, "Only cases whose names contain this")->type_name("TEXT");
     app.add_option("--coverage", options.coverage, "Write the page docs/reference/conformance.md")->type_name("FILE");
-    app.add_option("--jobs", options.limits.jobs, "Children at a time")
-        ->check(CLI::Range(1, 256))
-        ->capture_default_str();
-    app.add_option("--seconds", options.limits.seconds, "Time limit of a case")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--memory", options.memory_mib, "Address space of a child in MiB")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
     app.add_flag("--json", options.json, "All results as JSON");
     app.add_flag("--update", options.update, "Rewrite the lists for what came out");
+
+    MetamorphicOptions wanted;
+    CLI::App* metamorphic = app.add_subcommand("metamorphic",
+                                               "Computes cases in other ways that must give the same values: other "
+                                               "routes, a reloaded engine, the model written "
+                                               "otherwise. Exit code 1 when values differ.");
+    add_choice_of_cases(*metamorphic, options);
+    metamorphic->add_option("--case", wanted.cases, "Only the case of this exact name")->type_name("NAME");
+    metamorphic
+        ->add_option("--variant", wanted.variant, "Only variants whose names begin so: knob, passes off, route, ...")
+        ->type_name("TEXT");
+    metamorphic->add_option("--percent", wanted.percent, "The share of the cases that is run, unless --case names them")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+    metamorphic->add_option("--seed", wanted.seed, "Of the share, of random routes and of random weights")
+        ->capture_default_str();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
     options.limits.memory_bytes = options.memory_mib << 20;
-    return run(options);
+    if (!metamorphic->parsed()) return run(options);
+    options.engines = {"native"};
+    return run_metamorphic(options, wanted);
 }
 
 }  // namespace

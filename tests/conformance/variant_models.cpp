@@ -8,6 +8,12 @@
 namespace headway::conformance {
 namespace {
 
+Finding interpreter_differs(const VariantInput& input) {
+    const std::vector<Datum> want =
+        interpret_data(input.native.model(), as_data(input.native.inputs()), input.catalogue.ops);
+    return found_as(reordered_difference(as_data(input.outputs), want, input.tolerance, Numerics::reorders));
+}
+
 // Every known extent of an input becomes a symbol, equal extents the same one.
 Graph with_symbols(Graph graph) {
     for (ValueId input : graph.inputs) {
@@ -89,7 +95,8 @@ Finding twin_differs(const VariantInput& input) {
 
 std::vector<Variant> model_variants(const VariantInput& input) {
     const Graph& model = input.native.model();
-    std::vector<Variant> variants{{"symbols", [&input] { return symbols_differ(input); }}};
+    std::vector<Variant> variants{{"interpreter", [&input] { return interpreter_differs(input); }},
+                                  {"symbols", [&input] { return symbols_differ(input); }}};
     if (has_constants(model)) variants.push_back({"fed", [&input] { return fed_differs(input); }});
     if (with_taps(model).outputs.size() > model.outputs.size())
         variants.push_back({"taps", [&input] { return taps_differ(input); }});
