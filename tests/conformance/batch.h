@@ -12,7 +12,7 @@ namespace headway::conformance {
 struct BatchLimits {
     int jobs = 1;                             // children at a time
     int batch = 64;                           // requests that one child handles
-    double seconds = 60;                      // from one line of a child to the next
+    double seconds = 120;                     // from one line of a child to the next
     int64_t memory_bytes = int64_t{6} << 30;  // address space of a child
 };
 

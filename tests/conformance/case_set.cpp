@@ -19,8 +19,8 @@ const CaseSet& known_set(const std::string& name) {
     throw UserError("there is no set \"" + escaped(name) + "\" (there are " + join(names, ", ") + ")");
 }
 
-std::string list_file(const CaseSet& set, const std::string& engine) {
-    return std::string(HEADWAY_CASE_LISTS) + "/" + set.name + "." + engine + ".txt";
+std::string list_file(const CaseSet& set, const std::string& list) {
+    return std::string(HEADWAY_CASE_LISTS) + "/" + set.name + "." + list + ".txt";
 }
 
 }  // namespace headway::conformance

@@ -1,4 +1,4 @@
-// The sets of ONNX cases that the project runs, each with a list of the cases that do not pass for each engine.
+// The sets of ONNX cases that the project runs, each with lists of the cases that do not pass.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ const std::vector<CaseSet>& known_sets();
 // UserError for an unknown name.
 const CaseSet& known_set(const std::string& name);
 
-// tests/conformance/expected/SET.ENGINE.txt
-std::string list_file(const CaseSet& set, const std::string& engine);
+// tests/conformance/expected/SET.LIST.txt
+std::string list_file(const CaseSet& set, const std::string& list);
 
 }  // namespace headway::conformance

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "passes/pointwise_body.h"
 
 namespace headway::conformance {
 namespace {
@@ -40,10 +41,24 @@ std::set<std::string> operators_with_kernels(const Registry<Kernel>& kernels) {
     return names;
 }
 
-// How an operator runs in an engine: by kernels made for it, as part of a pointwise program, by its reference alone.
+// Whether a node of the operator on f32 becomes a part of a pointwise program.
+bool becomes_pointwise(const Op& op) {
+    Graph graph;
+    Node node;
+    node.op = op.fields().name;
+    node.domain = op.fields().domain;
+    node.version = op.fields().since.back();
+    for (size_t k = 0; k < op.fields().inputs.least; ++k)
+        node.inputs.push_back(graph.add_fresh_value("x", ElementType::f32));
+    node.outputs = {graph.add_fresh_value("y", ElementType::f32)};
+    return static_cast<bool>(is_pointwise(graph, node));
+}
+
+// How an operator runs in an engine.
 std::string runs_by(const Op& op, const std::set<std::string>& with_kernels) {
-    if (!op.fields().reference) return "interpreter only";
-    return with_kernels.contains(std::string(op.name())) ? "kernel" : "reference";
+    if (!op.fields().reference) return "interpreted";
+    if (with_kernels.contains(std::string(op.name()))) return "kernel";
+    return becomes_pointwise(op) ? "program" : "reference";
 }
 
 std::string totals_table(std::span<const SetRun> runs) {
@@ -61,6 +76,15 @@ std::string totals_table(std::span<const SetRun> runs) {
         table += "\n";
     }
     return table;
+}
+
+std::string table_head(std::span<const SetRun> runs) {
+    std::string head = "| operator | opset versions | types | in engines |", rule = "|---|---|---|---|";
+    for (const SetRun& run : runs) {
+        head += fmt::format(" {} {} |", run.set, run.engine);
+        rule += "---|";
+    }
+    return head + "\n" + rule + "\n";
 }
 
 std::string row(const std::string& name, const std::string& versions, const std::string& types, const std::string& how,
@@ -81,22 +105,19 @@ std::string coverage_page(std::span<const SetRun> runs, const Catalogue& catalog
         "ONNX's own backend cases: those of ONNX 1.12 (Debian's libonnx-testdata) and of ONNX 1.22 (the wheel that "
         "`tools/conformance/fetch.py` gets). `interpreter` runs each operator's reference, `native` builds an engine "
         "along the "
-        "default route for the shapes of the data. `random`: the outputs are random numbers, of which only kinds, "
-        "types and "
-        "shapes are compared. The reason of every other case that does not pass stands in "
+        "default route for the shapes of the data, `staged` one of open shapes. `random`: the outputs are random "
+        "numbers, of "
+        "which only kinds, types and shapes are compared. The reason of every other case that does not pass stands in "
         "`tests/conformance/expected`.\n\n";
     page += totals_table(runs);
     page +=
         "\n## Operators\nA case counts for every operator of its model: passed/all. Types are those of the first "
-        "input. An "
-        "engine runs an operator by kernels made for it, or by its reference.\n\n"
-        "| operator | opset versions | types | in engines |";
-    std::string rule = "|---|---|---|---|";
-    for (const SetRun& run : runs) {
-        page += fmt::format(" {} {} |", run.set, run.engine);
-        rule += "---|";
-    }
-    page += "\n" + rule + "\n";
+        "input. In engines an operator runs by a \"kernel\" made for it, on f32 as part of a pointwise \"program\", or "
+        "by its "
+        "\"reference\"; what is \"interpreted\" works on sub-graphs, sequences or optionals, and runs in staged "
+        "engines "
+        "alone.\n\n" +
+        table_head(runs);
 
     std::map<std::string, Counts> counted = count_by_operator(runs);
     const std::set<std::string> with_kernels = operators_with_kernels(catalogue.kernels);
@@ -109,8 +130,7 @@ std::string coverage_page(std::span<const SetRun> runs, const Catalogue& catalog
         counted.erase(name);
     }
     if (counted.empty()) return page;
-    page += "\n## Operators of the cases that are not handled\n| operator | | | |" + std::string(runs.size(), '|') +
-            "\n" + rule + "\n";
+    page += "\n## Operators of the cases that are not handled\n" + table_head(runs);
     for (const auto& [name, counts] : counted) page += row(name, "", "", "", counts, runs.size());
     return page;
 }

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "native_case.h"
-#include "staged/staged_engine.h"
 
 namespace headway::conformance {
 namespace {
@@ -16,17 +15,12 @@ std::vector<Datum> built(const Graph& model, std::span<const Datum> inputs, cons
     return as_data(NativeCase(model, inputs, catalogue).run(Route()));
 }
 
-// Everything that can be is compiled, however small, and what the model leaves open stays open.
-std::vector<Datum> staged(const Graph& model, std::span<const Datum> inputs, const Catalogue& catalogue) {
-    const Route route = Route::parse("staged.compile_from=0", catalogue.knobs);
-    const EngineFile file = build_staged(model, {}, route, Target::native(), catalogue, {}, {});
-    return StagedEngine::make(file, catalogue)->run(inputs);
-}
-
 }  // namespace
 
 const std::vector<EngineKind>& engine_kinds() {
-    static const std::vector<EngineKind> kinds{{"interpreter", interpreted}, {"native", built}, {"staged", staged}};
+    static const std::vector<EngineKind> kinds{{"interpreter", "interpreter", interpreted},
+                                               {"native", "native", built},
+                                               {"staged", "interpreter", run_staged}};
     return kinds;
 }
 

@@ -52,7 +52,7 @@ std::vector<Job> jobs_of(const Options& options) {
     for (const std::string& name : options.sets) sets.push_back(known_set(name));
     for (const CaseSet& set : options.sets.empty() ? known_sets() : sets)
         for (const std::string& engine : engines)
-            jobs.push_back({set.name, set.folder, engine, list_file(set, engine)});
+            jobs.push_back({set.name, set.folder, engine, list_file(set, engine_kind(engine).list)});
     return jobs;
 }
 

@@ -5,19 +5,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "staged/staged_engine.h"
 
 namespace headway::conformance {
 namespace {
 
 // As many elements as shapes, axes and scales have; what is larger is data.
 constexpr int64_t most_fixed = 1024;
-
-// Two threads at least, so that steps are split.
-Target case_target() {
-    Target target = Target::native();
-    target.threads = std::max(target.threads, 2);
-    return target;
-}
 
 using Fixes = bool (*)(size_t index, const Tensor& input);
 
@@ -44,8 +38,19 @@ std::vector<Tensor> tensors_of(const Graph& model, std::span<const Datum> inputs
 
 }  // namespace
 
+Target case_target() {
+    Target target = Target::native();
+    target.threads = std::max(target.threads, 2);
+    return target;
+}
+
 std::vector<Datum> as_data(std::vector<Tensor> tensors) {
     return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
+}
+
+std::vector<Datum> run_staged(const Graph& model, std::span<const Datum> inputs, const Catalogue& catalogue) {
+    const Route route = Route::parse("staged.compile_from=0", catalogue.knobs);
+    return StagedEngine::make(build_staged(model, {}, route, case_target(), catalogue, {}, {}), catalogue)->run(inputs);
 }
 
 NativeCase::NativeCase(Graph model, std::span<const Datum> inputs, const Catalogue& catalogue)

@@ -10,7 +10,14 @@
 
 namespace headway::conformance {
 
+// This machine, with two threads at least, so that steps are split.
+Target case_target();
+
 std::vector<Datum> as_data(std::vector<Tensor> tensors);
+
+// An engine of open shapes for what the model leaves open. Cases are small, so its parts are compiled from the first
+// element on.
+std::vector<Datum> run_staged(const Graph& model, std::span<const Datum> inputs, const Catalogue& catalogue);
 
 class NativeCase {
 public:

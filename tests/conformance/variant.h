@@ -35,7 +35,8 @@ struct Finding {
 Finding found_as(const std::optional<std::string>& difference);
 
 struct Variant {
-    // "passes off", "knob conv.algorithm=winograd4", "route", "reload", "interpreter", "taps", "symbols", "fed", "twin"
+    // "passes off", "knob conv.algorithm=winograd4", "route", "reload", "interpreter", "symbols", "staged",
+    // "fed", "taps", "twin"
     std::string name;
     // Unsupported when this way cannot run the case.
     std::function<Finding()> run;
@@ -58,8 +59,8 @@ std::vector<Variant> variants_of(const VariantInput& input);
 // Routes: every pass off; each value of each knob that changes the engine, alone; a random route. Bit-equal where the
 // knob is exact.
 std::vector<Variant> route_variants(const VariantInput& input);
-// The same model run by the interpreter or written otherwise: symbols for extents, bound again by the data; constants
-// as inputs; every inner value as an output; the expanded form against the operator.
+// The same model run by the interpreter or written otherwise: symbols for extents, bound again by the data or left to
+// a staged engine; constants as inputs; every inner value as an output; the expanded form against the operator.
 std::vector<Variant> model_variants(const VariantInput& input);
 // The engine written to a file and run by a fresh process.
 std::vector<Variant> file_variants(const VariantInput& input);

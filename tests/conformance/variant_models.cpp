@@ -33,6 +33,12 @@ Finding symbols_differ(const VariantInput& input) {
     return {};
 }
 
+Finding staged_differs(const VariantInput& input) {
+    const Graph open = with_symbols(input.native.model());
+    const std::vector<Datum> got = run_staged(open, as_data(input.native.inputs()), input.catalogue);
+    return found_as(reordered_difference(got, as_data(input.outputs), input.tolerance, Numerics::reorders));
+}
+
 // The constants of the graph as inputs behind the others; their values are added to `inputs`.
 Graph with_constants_fed(Graph graph, std::vector<Datum>& inputs) {
     for (ValueId id = 0; id < graph.value_count(); ++id) {
@@ -96,7 +102,8 @@ Finding twin_differs(const VariantInput& input) {
 std::vector<Variant> model_variants(const VariantInput& input) {
     const Graph& model = input.native.model();
     std::vector<Variant> variants{{"interpreter", [&input] { return interpreter_differs(input); }},
-                                  {"symbols", [&input] { return symbols_differ(input); }}};
+                                  {"symbols", [&input] { return symbols_differ(input); }},
+                                  {"staged", [&input] { return staged_differs(input); }}};
     if (has_constants(model)) variants.push_back({"fed", [&input] { return fed_differs(input); }});
     if (with_taps(model).outputs.size() > model.outputs.size())
         variants.push_back({"taps", [&input] { return taps_differ(input); }});
