@@ -77,7 +77,7 @@ private:
         const int64_t row = rows_at * blocking_.rows, rows = std::min(blocking_.rows, g_.m - row);
 
         const float** pointers = reinterpret_cast<const float**>(args.scratch);
-        point_at_rows(reinterpret_cast<const float*>(args.src[0]) + item.a + row * g_.a_row_step, rows, pointers,
+        point_at_rows(left(args) + item.a + row * g_.a_row_step, rows, pointers,
                       reinterpret_cast<float*>(args.scratch + pointer_bytes_));
         const PackedMatrix b{&micro_, &panels_, format_, packed_matrix(args, item.b_index, columns), init(args)};
         float* dst = reinterpret_cast<float*>(args.dst[0]);
@@ -102,6 +102,14 @@ private:
         std::byte* packed = args.scratch + pointer_bytes_ + turned_bytes_;
         pack_columns(args, index, columns, reinterpret_cast<float*>(packed));
         return packed;
+    }
+
+    // A constant left operand is the last of the packed blobs, as it is.
+    const float* left(const Args& args) const {
+        const bool packs_addend = g_.addend == ProductGeometry::Addend::columns ||
+                                  (g_.addend == ProductGeometry::Addend::tensor && g_.constant_addend);
+        const size_t last = (g_.constant_b ? 1 : 0) + (packs_addend ? 1 : 0);
+        return reinterpret_cast<const float*>(g_.constant_a ? args.packed[last] : args.src[0]);
     }
 
     // The addend's place among the packed blobs follows the matrix, if that is packed.
@@ -157,6 +165,7 @@ std::vector<Tensor> pack(const GemmMicro& micro, Panels::Shape shape, const Prob
     } else if (g.addend == ProductGeometry::Addend::tensor && g.constant_addend) {
         blobs.push_back(*constants[2]);
     }
+    if (g.constant_a) blobs.push_back(*constants[0]);
     return blobs;
 }
 

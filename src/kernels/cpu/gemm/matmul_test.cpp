@@ -18,12 +18,13 @@ struct Case {
     std::vector<Shape> c = {};  // none or one
     bool constant_c = true;
     bool epilogue = false;
+    bool constant_a = false;
 
     std::string text() const {
-        return (gemm ? "Gemm " : "MatMul ") + a.text() + " by " + b.text() + (constant_b ? " constant" : "") +
-               (turn_a ? " transA" : "") + (turn_b ? " transB" : "") + " alpha " + std::to_string(alpha) + " beta " +
-               std::to_string(beta) + (c.empty() ? "" : " c " + c[0].text() + (constant_c ? " constant" : "")) +
-               (epilogue ? " epilogue" : "");
+        return (gemm ? "Gemm " : "MatMul ") + a.text() + (constant_a ? " constant by " : " by ") + b.text() +
+               (constant_b ? " constant" : "") + (turn_a ? " transA" : "") + (turn_b ? " transB" : "") + " alpha " +
+               std::to_string(alpha) + " beta " + std::to_string(beta) +
+               (c.empty() ? "" : " c " + c[0].text() + (constant_c ? " constant" : "")) + (epilogue ? " epilogue" : "");
     }
 };
 
@@ -83,7 +84,7 @@ Built build(const Case& c, ComputeFormat format) {
     }
     for (const Tensor& tensor : built.src)
         problem.src.push_back(TensorDesc{ElementType::f32, tensor.shape(), Layout::plain});
-    problem.constant = {false, c.constant_b};
+    problem.constant = {c.constant_a, c.constant_b};
     if (!c.c.empty()) problem.constant.push_back(c.constant_c);
     problem.dst.push_back(TensorDesc{ElementType::f32, output_shape(c), Layout::plain});
     const Shape& out = problem.dst[0].shape;
@@ -171,6 +172,10 @@ std::vector<Case> cases() {
             cases.push_back({a, b, constant, true, turn_a, turn_b, 1, 1, {Shape{}}, true, true});
             cases.push_back({a, b, constant, true, turn_a, turn_b, 1, 0, {Shape{34}}, true, false});
         }
+    for (size_t i = 0, count = cases.size(); i < count; ++i) {
+        cases.push_back(cases[i]);
+        cases.back().constant_a = true;
+    }
     return cases;
 }
 

@@ -21,7 +21,6 @@ Verdict check_operands(const Problem& problem) {
         if (problem.src[i]->layout != Layout::plain) return Verdict::no(Reason::layout, "operands must be plain");
     }
     if (problem.dst[0].layout != Layout::plain) return Verdict::no(Reason::layout, "the output must be plain");
-    if (constant(problem, 0)) return Verdict::no(Reason::shape, "the left operand is a constant");
     const size_t rank_a = problem.src[0]->shape.rank(), rank_b = problem.src[1]->shape.rank();
     if (rank_a < 1 || rank_b < 2)
         return Verdict::no(Reason::shape, "ranks " + std::to_string(rank_a) + " and " + std::to_string(rank_b) +
@@ -95,6 +94,7 @@ void read_gemm(const Problem& problem, ProductGeometry& g) {
 Verdict read_product(const Problem& problem, ProductGeometry& g) {
     if (Verdict verdict = check_operands(problem); !verdict) return verdict;
     g = {};
+    g.constant_a = constant(problem, 0);
     g.constant_b = constant(problem, 1);
     if (problem.op == "Gemm") {
         if (problem.src[0]->shape.rank() != 2 || problem.src[1]->shape.rank() != 2)

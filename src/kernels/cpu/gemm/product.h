@@ -19,7 +19,7 @@ struct ProductGeometry {
     int64_t b_k_step = 0, b_n_step = 0;
     int64_t b_count = 1;        // matrices in src[1], k * n elements each
     float alpha = 1, beta = 1;  // Gemm's
-    bool constant_b = false;
+    bool constant_a = false, constant_b = false;
     // What is added: nothing, one value for each column (known at build time), or a tensor broadcast to dst.
     enum class Addend { none, columns, tensor };
     Addend addend = Addend::none;

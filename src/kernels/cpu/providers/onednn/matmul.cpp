@@ -106,6 +106,7 @@ Verdict supports(const Problem& problem, const Target& target, Isa isa) {
     if (Verdict verdict = onednn_serves(target); !verdict) return verdict;
     ProductGeometry g;
     if (Verdict verdict = read_product(problem, g); !verdict) return verdict;
+    if (g.constant_a) return Verdict::no(Reason::shape, "the left operand is a constant");
     if (!g.constant_b) return Verdict::no(Reason::needs_constant, "the right operand is computed at run time");
     if (g.addend == ProductGeometry::Addend::tensor)
         return Verdict::no(Reason::shape, "the addend is not one value for each column");
