@@ -106,8 +106,7 @@ TEST_F(ManagerTest, ReadersOfAnOutputThatBecomesACopyReadTheOriginal) {
     PassContext given = context(graph);
     EXPECT_TRUE(replace_value(given, graph.outputs[0], graph.inputs[0]));
     EXPECT_EQ(graph.node(graph.value(graph.outputs[0]).producer).op, "Identity");
-    for (size_t k : {1U, 2U})
-        EXPECT_EQ(graph.node(graph.value(graph.outputs[k]).producer).inputs[0], graph.inputs[0]);
+    for (size_t k : {1U, 2U}) EXPECT_EQ(graph.node(graph.value(graph.outputs[k]).producer).inputs[0], graph.inputs[0]);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ std::vector<PassCase> all_cases();
 // The graph of a text with all types and shapes inferred.
 Graph bound_graph(const std::string& text, const Registry<Op>& ops);
 Graph witness_graph(const std::string& name, const Registry<Op>& ops);
+// Those whose extents are all fixed: passes see no others.
 std::vector<std::string> witness_names();
 
 // The same tensors every time for the inputs of a graph.
