@@ -14,6 +14,11 @@ namespace {
 
 constexpr int64_t float_bytes = sizeof(float);
 
+// Whether the right operand may be read where it lies.
+bool is_packed_form(const ProductGeometry& g, const Panels& panels) {
+    return panels.is_row_major() && g.b_k_step == g.n && g.b_n_step == 1 && g.alpha == 1.0F;
+}
+
 class MatmulPrepared final : public Prepared {
 public:
     MatmulPrepared(const GemmMicro& micro, Panels::Shape shape, Isa isa, const Problem& problem, const Target& target,
@@ -28,13 +33,14 @@ public:
           columns_(column_blocks(panels_, blocking_.columns)),
           zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
         row_blocks_ = g_.m == 0 ? 0 : ceil_div(g_.m, blocking_.rows);
-        packs_in_tile_ = !g_.constant_b && row_blocks_ <= 1 && columns_.size() <= 1;
+        takes_b_as_it_is_ = !g_.constant_b && is_packed_form(g_, panels_);
+        packs_in_tile_ = !g_.constant_b && !takes_b_as_it_is_ && row_blocks_ <= 1 && columns_.size() <= 1;
         pointer_bytes_ = round_up(blocking_.rows * static_cast<int64_t>(sizeof(float*)), 64);
         turned_bytes_ = g_.a_k_step == 1 ? 0 : round_up(blocking_.rows * g_.k * float_bytes, 64);
         rounded_bytes_ = micro.computes_in_bf16() ? rounded_bytes(blocking_.rows, g_.k) : 0;
     }
 
-    int phases() const override { return g_.constant_b || packs_in_tile_ ? 1 : 2; }
+    int phases() const override { return g_.constant_b || takes_b_as_it_is_ || packs_in_tile_ ? 1 : 2; }
     int64_t tiles(int phase) const override {
         if (phase + 1 < phases()) return g_.b_count * static_cast<int64_t>(columns_.size());
         return static_cast<int64_t>(g_.items.size() * columns_.size()) * row_blocks_;
@@ -98,6 +104,7 @@ private:
     const std::byte* packed_matrix(const Args& args, int64_t index, const ColumnBlock& columns) const {
         const int64_t bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : float_bytes);
         if (g_.constant_b) return args.packed[0] + index * bytes;
+        if (takes_b_as_it_is_) return args.src[1] + index * g_.k * g_.n * float_bytes;
         if (!packs_in_tile_) return args.workspace + index * bytes;
         std::byte* packed = args.scratch + pointer_bytes_ + turned_bytes_;
         pack_columns(args, index, columns, reinterpret_cast<float*>(packed));
@@ -141,7 +148,7 @@ private:
     std::vector<ColumnBlock> columns_;
     std::vector<float> zeros_;
     int64_t row_blocks_ = 0, pointer_bytes_ = 0, turned_bytes_ = 0, rounded_bytes_ = 0;
-    bool packs_in_tile_ = false;
+    bool packs_in_tile_ = false, takes_b_as_it_is_ = false;
 };
 
 std::vector<Tensor> pack(const GemmMicro& micro, Panels::Shape shape, const Problem& problem, const Choices& choices,
@@ -177,7 +184,8 @@ Work work_of(const GemmMicro& micro, Panels::Shape shape, const Problem& problem
     const double weight_bytes = g.constant_b && weight_format(micro, choices) != WeightFormat::f32 ? 2 : 4;
     Work work{2 * rows * k * n, static_cast<double>(problem.src[0]->bytes() + problem.dst[0].bytes()), 0};
     const double matrices = static_cast<double>(g.b_count) * k * n;
-    work.bytes += matrices * weight_bytes * (g.constant_b ? 1 : 3);  // packing reads and writes it once more
+    // packing reads and writes it once more
+    work.bytes += matrices * weight_bytes * (g.constant_b || is_packed_form(g, panels) ? 1 : 3);
     for (const TensorDesc& operand : problem.operands) work.bytes += static_cast<double>(operand.bytes());
     // Independent sums of a register tile against those that hide the latency of a multiply-add, measured.
     const int vectors = shape == Panels::Shape::few_rows ? GemmMicro::max_vectors : 2;

@@ -160,7 +160,9 @@ std::vector<Case> cases() {
                                                                        {{9}, {4, 9, 11}},
                                                                        {{0, 8}, {8, 8}},
                                                                        {{3, 0}, {0, 5}},
-                                                                       {{130, 64}, {64, 130}}})
+                                                                       {{130, 64}, {64, 130}},
+                                                                       {{5, 12, 20}, {5, 20, 16}},
+                                                                       {{5, 12, 20}, {5, 20, 32}}})
             cases.push_back({a, b, constant, false, false, false, 1, 1, {}, true, a.rank() % 2 == 0});
     for (bool constant : {true, false})
         for (int form = 0; form < 4; ++form) {

@@ -45,6 +45,9 @@ public:
     int64_t init_size() const { return padded_n_; }  // floats of a packed bias
     int64_t init_offset(size_t panel) const;         // where a panel's part of the packed bias begins
 
+    // Whether a dense row-major matrix of these columns is its own packed form: one f32 panel without padding.
+    bool is_row_major() const { return !pairs_ && list_.size() == 1 && n_ == int64_t{list_[0].vectors} * lanes_; }
+
     // b_offset of row k of a panel.
     int64_t row_offset(const Panel& panel, int64_t k) const { return panel.b_offset + k * panel.vectors * lanes_; }
 

@@ -105,12 +105,14 @@ private:
 TypedLoop loop_of(const Problem& problem, const TypedOps& ops) {
     if (problem.op == "Where") return ops.where(size_of(problem.dst[0].type));
     if (problem.op == "Cast") return ops.cast(problem.src[0]->type, problem.dst[0].type);
+    if (problem.src.size() == 1) return ops.test(problem.op, problem.src[0]->type);
     return ops.compare(problem.op, problem.src[0]->type);
 }
 
 Verdict supports(const Problem& problem, const TypedOps& ops) {
     if (!problem.epilogue.empty()) return Verdict::no(Reason::epilogue, "takes none");
-    const size_t inputs = problem.op == "Where" ? 3 : problem.op == "Cast" ? 1 : 2;
+    const bool is_unary = problem.op == "Cast" || problem.op == "IsNaN" || problem.op == "Not";
+    const size_t inputs = problem.op == "Where" ? 3 : is_unary ? 1 : 2;
     if (problem.src.size() != inputs || problem.dst.size() != 1) return Verdict::no(Reason::shape, "inputs or outputs");
     const TensorDesc& dst = problem.dst[0];
     for (const auto& src : problem.src) {
@@ -130,7 +132,7 @@ Verdict supports(const Problem& problem, const TypedOps& ops) {
         return Verdict::no(Reason::element_type, "inputs of two types");
     if (problem.op == "Where" && (dst.type != type || problem.src[0]->type != ElementType::boolean))
         return Verdict::no(Reason::element_type, "choice");
-    if (problem.op == "Cast" && problem.src[0]->shape != dst.shape) return Verdict::no(Reason::shape, "shapes differ");
+    if (is_unary && problem.src[0]->shape != dst.shape) return Verdict::no(Reason::shape, "shapes differ");
     if (loop_of(problem, ops) == nullptr)
         return Verdict::no(Reason::element_type,
                            std::string(to_string(problem.src[0]->type)) + " to " + std::string(to_string(dst.type)));
@@ -170,8 +172,8 @@ Kernel::Fields typed_fields(const std::string& family, const std::string& help, 
     };
 }
 
-const std::vector<std::string> comparisons{"Equal",          "Less", "LessOrEqual", "Greater",
-                                           "GreaterOrEqual", "And",  "Or",          "Xor"};
+const std::vector<std::string> comparisons{"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
+                                           "And",   "Or",   "Xor",         "IsNaN",   "Not"};
 const std::string compare_help = "Comparisons and logic, one vector loop for each pair of broadcast forms.";
 const Kernel compare_baseline{typed_fields("compare", compare_help, comparisons, Isa::baseline, baseline::typed_ops)};
 const Kernel compare_avx2{typed_fields("compare", compare_help, comparisons, Isa::avx2, avx2::typed_ops)};

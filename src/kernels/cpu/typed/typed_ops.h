@@ -16,6 +16,7 @@ using TypedLoop = void (*)(const std::byte* const* src, const int64_t* strides, 
 struct TypedOps {
     // All return nullptr for what they have no loop for.
     TypedLoop (*compare)(std::string_view op, ElementType type);  // Equal, Less..., And, Or, Xor: two inputs to bool
+    TypedLoop (*test)(std::string_view op, ElementType type);     // IsNaN, Not: one input to bool
     TypedLoop (*where)(size_t element_size);                      // condition, then two inputs
     TypedLoop (*cast)(ElementType from, ElementType to);          // saturating and truncating from float; integers wrap
 };

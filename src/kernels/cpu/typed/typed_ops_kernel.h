@@ -106,6 +106,30 @@ TypedLoop compare(std::string_view op, ElementType type) {
     return nullptr;
 }
 
+struct IsNaN {
+    HEADWAY_INLINE bool of(float a) { return a != a; }
+};
+struct Not {
+    HEADWAY_INLINE bool of(uint8_t a) { return a == 0; }
+};
+
+template <class Op, class T>
+void test_loop(const std::byte* const* src, const int64_t* strides, std::byte* dst, int64_t n) {
+    const auto* a = reinterpret_cast<const T*>(src[0]);
+    auto* to = reinterpret_cast<uint8_t*>(dst);
+    if (strides[0] == 1) {
+        for (int64_t i = 0; i < n; ++i) to[i] = Op::of(a[i]);
+    } else {
+        for (int64_t i = 0; i < n; ++i) to[i] = Op::of(a[i * strides[0]]);
+    }
+}
+
+TypedLoop test(std::string_view op, ElementType type) {
+    if (op == "IsNaN" && type == ElementType::f32) return test_loop<IsNaN, float>;
+    if (op == "Not" && type == ElementType::boolean) return test_loop<Not, uint8_t>;
+    return nullptr;
+}
+
 template <class T>
 void where_loop(const std::byte* const* src, const int64_t* strides, std::byte* dst, int64_t n) {
     const auto* condition = reinterpret_cast<const uint8_t*>(src[0]);
@@ -231,7 +255,7 @@ TypedLoop cast(ElementType from, ElementType to) {
 }  // namespace
 
 const TypedOps& typed_ops() {
-    static constexpr TypedOps ops{compare, where, cast};
+    static constexpr TypedOps ops{compare, test, where, cast};
     return ops;
 }
 

@@ -79,6 +79,24 @@ TEST(Compare, TypesAndBroadcasts) {
 }
 
 template <class T>
+void check_test(const std::string& op, ElementType type, const std::vector<T>& from, const std::vector<uint8_t>& to) {
+    testing::KernelCase test;
+    test.problem.op = op;
+    const auto n = static_cast<int64_t>(from.size());
+    test.add_src({type, {n}, Layout::plain}, from);
+    test.problem.dst = {{ElementType::boolean, {n}, Layout::plain}};
+    expect_all<uint8_t>(test, to);
+}
+
+TEST(Test, IsNaNAndNot) {
+    constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    check_test<float>("IsNaN", ElementType::f32, {0, nan, -nan, inf, -inf, 1e-40F, 3, 4, nan, 5},
+                      {0, 1, 1, 0, 0, 0, 0, 0, 1, 0});
+    check_test<uint8_t>("Not", ElementType::boolean, {0, 1, 1, 0}, {1, 0, 0, 1});
+    check_test<float>("IsNaN", ElementType::f32, {}, {});
+}
+
+template <class T>
 void check_where(ElementType type, const Shape& c_shape, const Shape& y_shape, const Shape& n_shape) {
     const Shape shape = broadcast(broadcast(c_shape, y_shape), n_shape);
     std::vector<uint8_t> condition = small_values<uint8_t>(c_shape.elements(), 3);
