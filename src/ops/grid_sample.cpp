@@ -37,9 +37,6 @@ GridRule GridRule::of(const Attributes& attributes) {
         rule.padding = GridPadding::reflection;
     else if (padding != "zeros")
         throw UserError("attribute padding_mode has an unknown value");
-    // ONNX's reference moves a position outside to the border, its runtimes only the elements around it.
-    if (rule.mode == GridMode::cubic && rule.padding == GridPadding::border)
-        throw Unsupported("mode cubic with padding_mode border is not handled");
     rule.align_corners = attributes.integer("align_corners", 0) != 0;
     return rule;
 }
@@ -81,7 +78,9 @@ struct GridAxis {
         double at = rule.align_corners ? (x + 1) / 2 * (count - 1) : ((x + 1) * count - 1) / 2;
         // ONNX rounds the position as f32: in double, ties would fall otherwise.
         if (rule.mode == GridMode::nearest) at = std::nearbyint(static_cast<float>(at));
-        if (rule.padding == GridPadding::border) at = std::clamp(at, 0.0, count - 1);
+        // Cubic borders are those of each element that is read, as in the frameworks that models come from: ONNX's
+        // reference moves the position instead, which only matters half an element around the border.
+        if (rule.padding == GridPadding::border && rule.mode != GridMode::cubic) at = std::clamp(at, 0.0, count - 1);
         if (rule.padding == GridPadding::reflection && (at < low || at > high)) at = grid_reflected(at, low, high);
         // Further out there are only zeros.
         return std::clamp(at, -4.0, count + 4);

@@ -132,6 +132,9 @@ void PassContext::refused(std::string site, std::string candidate, Verdict verdi
 void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
                   const Registry<Pass>& passes, std::vector<Decision>& decisions, std::vector<PassTiming>* timings) {
     PassContext context{graph, route, target, ops, decisions, {}};
+    // Nodes that nothing reads in the file are readers to every pattern that counts them.
+    erase_dead_nodes(graph);
+    graph.compact();
     PipelineRun(context, passes, timings).run(std::numeric_limits<int64_t>::max());
 }
 

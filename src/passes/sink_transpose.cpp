@@ -112,7 +112,7 @@ Verdict sink(PassContext& context, const Uses& uses, NodeId id) {
     for (ValueId input : node.inputs)
         if (perm.empty() && input != no_value && uses.is_sole(input)) perm = transposed_by(graph, input);
     Attributes attributes;
-    if (perm.empty() || graph.value(node.outputs[0]).shape().rank() != perm.size() ||
+    if (perm.empty() || node.outputs[0] == no_value || graph.value(node.outputs[0]).shape().rank() != perm.size() ||
         !takes_any_order(graph, node, perm, attributes))
         return Verdict::no(Reason::pattern, "");
     const size_t operands = is_op(node, "Clip") ? 1 : node.inputs.size();

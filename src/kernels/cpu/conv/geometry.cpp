@@ -43,6 +43,7 @@ Verdict check_shapes(const Problem& problem) {
     if (rank != 3 && rank != 4) return Verdict::no(Reason::shape, "rank " + std::to_string(rank) + " (needs 3 or 4)");
     if (problem.src[1]->shape.rank() != rank || problem.dst[0].shape.rank() != rank)
         return Verdict::no(Reason::shape, "ranks of image, weights and output differ");
+    if (!problem.constant.empty() && problem.constant[0]) return Verdict::no(Reason::shape, "the image is a constant");
     return Verdict::yes();
 }
 

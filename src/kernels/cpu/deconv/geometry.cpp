@@ -27,6 +27,7 @@ Verdict check_operands(const Problem& problem) {
     const auto present = [&](size_t i) { return i < problem.src.size() && problem.src[i].has_value(); };
     if (!present(0) || !present(1) || problem.dst.empty())
         return Verdict::no(Reason::shape, "a transposed convolution needs an image and weights");
+    if (!problem.constant.empty() && problem.constant[0]) return Verdict::no(Reason::shape, "the image is a constant");
     const size_t rank = problem.src[0]->shape.rank();
     if ((rank != 3 && rank != 4) || problem.src[1]->shape.rank() != rank || problem.dst[0].shape.rank() != rank)
         return Verdict::no(Reason::shape, "rank " + std::to_string(rank) + " (needs 3 or 4, equal for all)");
