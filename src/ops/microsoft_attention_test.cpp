@@ -286,6 +286,7 @@ TEST(GroupQueryAttention, RefusesLengthsOutsideTheBuffer) {
     EXPECT_THROW(run(4, 4, 2), UserError);
     EXPECT_THROW(run(-2, 4, 2), UserError);
     EXPECT_THROW(run(3, 0, 2), UserError);
+    EXPECT_THROW(run(3, 5, 2), UserError);
     EXPECT_THROW(run(3, 4, 0), UserError);
     EXPECT_THROW(run(3, 4, 3), UserError);
 }

@@ -47,7 +47,9 @@ struct GroupQueryForm {
         const int64_t size = q[2] / all;
         if (!packed && *k != Shape{q[0], q[1], kv_heads * size})
             throw UserError("keys or values of " + k->text() + " do not fit queries of " + q.text());
-        if (total < 1) throw UserError("a total_sequence_length of " + std::to_string(total));
+        if (total < 1 || total - past > q[1])
+            throw UserError("a total_sequence_length of " + std::to_string(total) + " behind a past of " +
+                            std::to_string(past));
         return {{q[0], heads, q[1], size}, {q[0], kv_heads, q[1], size}, past, std::max(past, total), packed};
     }
     Shape buffer(int64_t length) const { return {kv.batch, kv.heads, length, kv.size}; }
@@ -100,7 +102,7 @@ void check_group_query_tables(const InferContext& context, const GroupQueryForm&
     if (!context.has(group_query_cosines) || !context.has(group_query_sines))
         throw UserError("do_rotary without tables");
     const Shape& table = context.shape(group_query_cosines);
-    if (table.rank() != 2 || table != context.shape(group_query_sines) || 2 * table[1] > form.q.size)
+    if (table.rank() != 2 || table != context.shape(group_query_sines) || table[1] > form.q.size / 2)
         throw UserError("tables of " + table.text() + " do not fit heads of " + std::to_string(form.q.size));
     if (context.has(group_query_positions) &&
         (context.type(group_query_positions) != ElementType::i64 ||

@@ -13,7 +13,7 @@ RotaryForm microsoft_rotary_form(const Attributes& attributes, const Shape& x, c
     const bool by_tables = x.rank() == 3 && attributes.integer("num_heads", 0) == 0;
     if (!by_tables) return rotary_form(attributes, x);
     if (attributes.integer("rotary_embedding_dim", 0) != 0) throw UserError("num_heads is missing");
-    const int64_t size = 2 * cosines[1];
+    const int64_t size = cosines[1] > x[2] ? 0 : 2 * cosines[1];
     if (size == 0 || x[2] % size != 0)
         throw UserError("tables of " + cosines.text() + " do not fit an input of " + x.text());
     return {x[0], x[2] / size, x[1], size, size, true};
