@@ -64,9 +64,10 @@ void layer_norm_reference(const ReferenceContext& context) {
 
 }  // namespace
 
+// Before opset 17 it is ONNX Runtime's own operator in ONNX's domain, with the same meaning.
 const Op layer_normalization_op{{
     .name = "LayerNormalization",
-    .since = {17},
+    .since = {1, 17},
     .inputs = {2, 3},
     .outputs = {1, 3},
     .types = float_types,

@@ -48,6 +48,12 @@ TEST(QuickGelu, Values) {
     }
 }
 
+TEST(LayerNormalization, OfOnnxRuntimeBeforeOpset17) {
+    const auto y = run_op("LayerNormalization", 12, {f32({1, 2}, {1, 3}), f32({2}, {2, 3}), f32({2}, {0.5F, 0})},
+                          {{"epsilon", 0.0F}});
+    expect_values(y[0], {1, 2}, {-1.5, 3});
+}
+
 TEST(SkipLayerNormalization, NormalisesTheSum) {
     const Tensor operand_a =
         f32({2, 2, 3}, {-0.625F, 0.5F, 0.375F, 0.125F, -0.875F, 0, 0.75F, -1.375F, -0.5F, -1.875F, -1.25F, -1.875F});
