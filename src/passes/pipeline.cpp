@@ -15,6 +15,8 @@ const std::vector<PhasePlan>& pipeline() {
              "fold_constants",
              "eliminate_identity",
              "eliminate_common",
+             // Another runtime's fused operators, so that the passes below see what they were made of.
+             "rewrite_microsoft",
              // Operators that were spelled out, before the affine passes merge their constants away.
              "rewrite_layer_norm",
              "rewrite_hard_swish",
