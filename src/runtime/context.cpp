@@ -67,12 +67,13 @@ private:
     std::byte* address(const Buffer& buffer) const;
     void append(int32_t buffer);
     void run_alone(const Ready& step) const;
-    void run_shared(const Ready& step, Pool& pool) const;
+    void run_shared(const Ready& step, Pool& pool);
 
     Pages arena_, workspace_, scratch_;
     std::vector<std::byte*> pointers_;  // src, operands, dst and packed of all steps, one after another
     std::vector<Patch> input_patches_, output_patches_;
     std::vector<Ready> steps_;
+    TileErrors errors_;
 };
 
 Context::Impl::Impl(std::shared_ptr<const Engine> shared) : engine(std::move(shared)) {
@@ -137,7 +138,7 @@ void Context::Impl::run_alone(const Ready& step) const {
         if (step.tiles[phase] > 0) step.prepared->run(step.args, phase, 0, step.tiles[phase]);
 }
 
-void Context::Impl::run_shared(const Ready& step, Pool& pool) const {
+void Context::Impl::run_shared(const Ready& step, Pool& pool) {
     const Engine::Impl& impl = engine->impl();
     for (int phase = 0; phase < step.phases; ++phase) {
         const int64_t tiles = step.tiles[phase];
@@ -147,7 +148,8 @@ void Context::Impl::run_shared(const Ready& step, Pool& pool) const {
             continue;
         }
         const int64_t chunks = std::min(tiles, threads * impl.plan.settings.tasks_per_thread);
-        pool.run({step.prepared, step.args, impl.scratch_bytes, phase, tiles, chunks}, threads);
+        pool.run({step.prepared, step.args, impl.scratch_bytes, phase, tiles, chunks, &errors_}, threads);
+        errors_.rethrow();
     }
 }
 

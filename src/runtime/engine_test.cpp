@@ -109,6 +109,30 @@ TEST(Engine, StepsStayWithinTheirThreadLimit) {
     EXPECT_EQ(trace.threads.size(), 20U * 2000U);
 }
 
+// What a kernel refuses is the caller's to hear, whichever thread was at it; the engine works on.
+TEST(Engine, PassesErrorsOfAnyThreadToTheCaller) {
+    for (const char* pool : pools)
+        for (const int threads : {1, 2, 5}) {
+            PlanMaker maker(5000, threads);
+            const int32_t x = maker.input("x");
+            maker.step("test.positive", {x}, maker.output("out"));
+            maker.plan.settings.pool = pool;
+            Context context(maker.engine());
+            const std::vector<float> good(5000, 1);
+            for (const size_t at : {size_t{0}, size_t{2500}, size_t{4999}}) {
+                std::vector<float> bad = good;
+                bad[at] = bad[4999] = -1;
+                try {
+                    context.run(std::vector<Tensor>{tensor_of(bad)});
+                    FAIL() << pool << " with " << threads << " threads took element " << at;
+                } catch (const UserError& error) {
+                    EXPECT_EQ(error.what(), "element " + std::to_string(at) + " is negative");
+                }
+                EXPECT_EQ(floats(context.run(std::vector<Tensor>{tensor_of(good)})[0]), good);
+            }
+        }
+}
+
 TEST(Engine, SetsTheFloatModeOfEveryThreadAndRestoresTheCallers) {
     const std::vector<Tensor> inputs{tensor_of(numbers(2000, 1))};
     const unsigned before = _mm_getcsr();

@@ -105,6 +105,10 @@ inline const Registry<Kernel>& kernels() {
         trace.threads.insert(std::this_thread::get_id());
         trace.modes.insert(_mm_getcsr() & ~0x3FU);
     }));
+    static const Kernel positive(kernel_fields("test.positive", [](const Args& a, int64_t i) {
+        result(a)[i] = source(a, 0)[i];
+        if (result(a)[i] < 0) throw UserError("element " + std::to_string(i) + " is negative");
+    }));
     static const Kernel sum([] {
         auto fields = kernel_fields("test.sum_all", nullptr);
         fields.prepare = [](const Problem& problem, const Target&, const Choices&) {
@@ -122,7 +126,7 @@ inline const Registry<Kernel>& kernels() {
         fields.compute = ComputeFormat::bf16;
         return fields;
     }());
-    static const Registry<Kernel> registry({&add, &bf16, &scale, &spy, &sum, &wide});
+    static const Registry<Kernel> registry({&add, &bf16, &positive, &scale, &spy, &sum, &wide});
     return registry;
 }
 

@@ -4,13 +4,38 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "base/checked.h"
 #include "kernels/kernel.h"
 #include "runtime/plan.h"
 
 namespace headway {
+
+// The error of the first chunk that failed: the same one whichever threads ran what.
+class TileErrors {
+public:
+    // Inside a handler.
+    void keep(int64_t chunk) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (error_ == nullptr || chunk < chunk_) {
+            error_ = std::current_exception();
+            chunk_ = chunk;
+        }
+    }
+    // When the job is done; nothing is kept after that.
+    void rethrow() {
+        if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+
+private:
+    std::mutex mutex_;
+    std::exception_ptr error_;
+    int64_t chunk_ = 0;
+};
 
 // The tiles of one phase of one step, cut into `chunks` runs of neighbouring tiles.
 struct TileJob {
@@ -20,12 +45,17 @@ struct TileJob {
     int phase = 0;
     int64_t tiles = 0;
     int64_t chunks = 0;
+    TileErrors* errors = nullptr;
 
-    // On a thread other than the caller's nobody could catch an exception: it ends the program.
+    // Data may be wrong for a kernel (an index outside its axis), and only the caller's thread can say so.
     void run(int64_t chunk, int thread) const noexcept {
         Args own = args;
         own.scratch += thread * scratch_stride;
-        prepared->run(own, phase, chunk * tiles / chunks, (chunk + 1) * tiles / chunks);
+        try {
+            prepared->run(own, phase, chunk * tiles / chunks, (chunk + 1) * tiles / chunks);
+        } catch (...) {
+            errors->keep(chunk);
+        }
     }
 };
 
