@@ -137,6 +137,14 @@ void MappedFile::map(int descriptor, const std::string& name) {
     ::close(descriptor);
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = static_cast<size_t>(part.data() - data_) / page * page;
+    const auto end = static_cast<size_t>(part.data() - data_) + part.size();
+    // A hint: nothing is lost when the system does not take it.
+    if (begin < end) ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
     if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }

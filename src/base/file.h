@@ -31,6 +31,8 @@ public:
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
     std::span<const std::byte> bytes() const { return {data_, size_}; }
+    // These bytes are not needed for now: their pages leave the process and are read again when they are.
+    void release(std::span<const std::byte> part) const;
 
 private:
     void map(int descriptor, const std::string& name);

@@ -33,6 +33,21 @@ protected:
     std::string folder_;
 };
 
+// Released pages come back from the file, whatever part of a page was named.
+TEST_F(Files, ReleasedPagesAreReadAgain) {
+    const std::string path = folder_ + "/f";
+    std::string text(100000, ' ');
+    for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7 % 251);
+    write_file_atomically(path, text);
+    const MappedFile map(path);
+    const auto content = [&] { return std::string(reinterpret_cast<const char*>(map.bytes().data()), text.size()); };
+    ASSERT_EQ(content(), text);
+    for (const auto& [at, count] : {std::pair<size_t, size_t>{0, text.size()}, {5000, 1}, {99999, 1}, {70, 0}}) {
+        map.release(map.bytes().subspan(at, count));
+        EXPECT_EQ(content(), text);
+    }
+}
+
 TEST_F(Files, ReadBackWhatWasWritten) {
     const std::string path = folder_ + "/f", text("a\0b", 3);
     write_file_atomically(path, std::string_view(text));

@@ -27,8 +27,8 @@ void check_machine(const Target& target) {
                         ", which this machine does not have: build it again for this machine");
 }
 
-// One block for all constants: few pages, and the plan's own copies are let go.
-void place_constants(Plan& plan) {
+// One block for all constants: few pages, and the plan's own copies are let go, those in `map` as they are copied.
+void place_constants(Plan& plan, const MappedFile* map) {
     if (plan.settings.weight_pages == "mapped") return;
     int64_t total = 0;
     for (const Constant& constant : plan.constants)
@@ -38,6 +38,7 @@ void place_constants(Plan& plan) {
     for (Constant& constant : plan.constants) {
         const size_t size = constant.bytes.size_bytes();
         if (size > 0) std::memcpy(at, constant.bytes.bytes().data(), size);
+        if (size > 0 && map != nullptr) map->release(constant.bytes.bytes());
         constant.bytes = Tensor(constant.bytes.type(), constant.bytes.shape(), {at, size}, block);
         at += round_up(static_cast<int64_t>(size), alignment);
     }
@@ -83,25 +84,14 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
     return result;
 }
 
-}  // namespace
-
-std::unique_ptr<Pool> make_pool(const Settings& settings) {
-    return settings.pool == "openmp" ? make_openmp_pool(settings) : make_own_pool(settings);
-}
-
-Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Engine::~Engine() = default;
-
-const Plan& Engine::plan() const { return impl_->plan; }
-const EngineInfo& Engine::info() const { return impl_->info; }
-
-std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
-                                           std::shared_ptr<Pool> pool) {
+// `map`: the file that the plan's constants lie in, if any.
+std::shared_ptr<const Engine> assemble(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
+                                       std::shared_ptr<Pool> pool, const MappedFile* map) {
     check_plan(plan);
     const Target target = Target::parse(info.target);
     check_machine(target);
-    place_constants(plan);
-    auto impl = std::make_unique<Impl>();
+    place_constants(plan, map);
+    auto impl = std::make_unique<Engine::Impl>();
     bool parallel = false;
     for (size_t i = 0; i < plan.steps.size(); ++i) {
         PreparedStep step = prepare(plan, i, target, kernels);
@@ -116,12 +106,29 @@ std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Reg
     return std::make_shared<const Engine>(std::move(impl));
 }
 
+}  // namespace
+
+std::unique_ptr<Pool> make_pool(const Settings& settings) {
+    return settings.pool == "openmp" ? make_openmp_pool(settings) : make_own_pool(settings);
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::~Engine() = default;
+
+const Plan& Engine::plan() const { return impl_->plan; }
+const EngineInfo& Engine::info() const { return impl_->info; }
+
+std::shared_ptr<const Engine> Engine::make(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
+                                           std::shared_ptr<Pool> pool) {
+    return assemble(std::move(plan), std::move(info), kernels, std::move(pool), nullptr);
+}
+
 std::shared_ptr<const Engine> Engine::load(const std::string& path, const Registry<Kernel>& kernels) {
     EngineFile file = read_engine_file(path);
     if (file.staged) throw UserError(path + " is an engine of open shapes: it has no plan to load");
     try {
         check_packed(file.plan, Target::parse(file.info.target), kernels);
-        return make(std::move(file.plan), std::move(file.info), kernels);
+        return assemble(std::move(file.plan), std::move(file.info), kernels, nullptr, file.map.get());
     } catch (const UserError& error) {
         throw UserError(path + ": " + error.what());
     }

@@ -312,7 +312,10 @@ Hash EngineFile::fingerprint() const { return staged ? staged_fingerprint(plan, 
 
 EngineFile read_engine_file(const std::string& path) {
     const auto file = std::make_shared<const MappedFile>(path);
-    return read_engine_bytes(path, file->bytes(), file);
+    EngineFile result = read_engine_bytes(path, file->bytes(), file);
+    result.map = file;
+    file->release(file->bytes());  // the checksums have touched every page
+    return result;
 }
 
 EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte> bytes,

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/file.h"
 #include "runtime/engine.h"
 #include "runtime/staged_part.h"
 
@@ -27,6 +28,7 @@ struct EngineFile {
     Plan plan;
     EngineInfo info;
     std::optional<StagedPart> staged;
+    std::shared_ptr<const MappedFile> map;  // what the constants lie in, when they came from a file
     Hash fingerprint() const;
 };
 // Checks magic, version, every length, checksum, offset, count and index before use. UserError naming the section.
