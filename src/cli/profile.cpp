@@ -17,6 +17,7 @@
 #include "kernels/kernel.h"
 #include "runtime/engine.h"
 #include "runtime/engine_file.h"
+#include "workers/native/port_specs.h"
 
 namespace headway {
 namespace {

@@ -11,17 +11,10 @@
 #include "runtime/engine_file.h"
 #include "staged/staged_engine.h"
 #include "workers/foreign/recipe.h"
+#include "workers/native/port_specs.h"
 
 namespace headway {
 namespace {
-
-PortSpec spec_of(const StagedPort& port) {
-    PortSpec spec{port.name, port.type, std::nullopt, port.fixed_value};
-    if (!port.dims) return spec;
-    spec.dims.emplace();
-    for (const Dim& dim : *port.dims) spec.dims->push_back(dim.extent);
-    return spec;
-}
 
 class Planned final : public Runnable {
 public:
@@ -56,16 +49,6 @@ std::unique_ptr<Runnable> load(const std::string& engine) {
 }
 
 }  // namespace
-
-PortSpec spec_of(const Port& port) {
-    PortSpec spec{port.name, port.desc.type, port.desc.shape.dims(), std::nullopt};
-    if (!port.fixed_value.empty()) {
-        Tensor value(port.desc.type, port.desc.shape);
-        std::ranges::copy(port.fixed_value, value.mutable_bytes().begin());
-        spec.value = value;
-    }
-    return spec;
-}
 
 bool is_engine_file(const std::string& path) { return path.ends_with(".hwe") || begins_as_engine_file(path); }
 

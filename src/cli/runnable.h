@@ -7,7 +7,6 @@
 
 #include "cli/options.h"
 #include "data/samples.h"
-#include "runtime/plan.h"
 
 namespace headway {
 
@@ -17,9 +16,6 @@ public:
     std::vector<PortSpec> inputs, outputs;
     virtual std::vector<Tensor> run(const std::vector<Tensor>& inputs) = 0;
 };
-
-// A port as data sets see it.
-PortSpec spec_of(const Port& port);
 
 // `data` ("" = none) binds dimensions that neither the model nor the options fix. A model is built along `route` into a
 // temporary engine file, so that what runs is what a file would run.

@@ -6,7 +6,7 @@
 namespace headway {
 namespace {
 
-constexpr uint64_t integer_values = 8;  // 0..7
+constexpr uint64_t integer_values = 2;
 
 Tensor generate(const PortSpec& port, uint64_t seed) {
     if (port.value) return *port.value;

@@ -48,7 +48,8 @@ Sample match_sample(const RawSample& raw, std::span<const PortSpec> inputs, std:
 std::vector<Sample> load_samples(const std::string& path, std::span<const PortSpec> inputs,
                                  std::span<const PortSpec> outputs);
 
-// Seeded inputs: floats normal, integers 0..7 (legal as token ids and small counts), fixed values as they are.
+// Seeded inputs: floats normal, integers 0 and 1 (legal as token ids, segment ids and
+// masks), fixed values as they are.
 // UserError naming the inputs whose shape is not fully known.
 std::vector<Sample> generate_samples(std::span<const PortSpec> inputs, int count, uint64_t seed);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "tensor/random.h"
 #include "workers/sample_files.h"
 
 namespace headway {
@@ -55,16 +54,7 @@ std::vector<PortSpec> bind_ports(const OpenRequest& request, std::vector<PortSpe
 
 std::vector<Tensor> timing_inputs(const OpenRequest& request, std::span<const PortSpec> bound) {
     if (!request.timing_data.empty()) return read_sample(request.timing_data, bound);
-    std::string unknown;
-    for (const PortSpec& port : bound)
-        if (is_open(port)) unknown += (unknown.empty() ? "" : ", ") + escaped(port.name);
-    if (!unknown.empty())
-        throw UserError("the shape of input " + unknown +
-                        " is not fully known; give --shape NAME=1x3x224x224 or --data");
-    std::vector<Tensor> tensors;
-    for (const PortSpec& port : bound)
-        tensors.push_back(port.value ? *port.value : random_tensor(port.type, Shape(*port.dims), tensors.size() + 1));
-    return tensors;
+    return generate_samples(bound, 1, 1).at(0).inputs;
 }
 
 Target target_here(const OpenRequest& request) {

@@ -11,9 +11,9 @@
 #include "ops/op.h"
 #include "runtime/engine_file.h"
 #include "staged/staged_engine.h"
-#include "tensor/random.h"
 #include "workers/builder.h"
 #include "workers/native/caller.h"
+#include "workers/native/port_specs.h"
 #include "workers/sample_files.h"
 
 namespace headway {
@@ -194,11 +194,9 @@ private:
             timing_inputs_ = read_sample(request.timing_data, file.plan.inputs.size());
             return opened;
         }
-        for (const Port& port : file.plan.inputs) {
-            Tensor tensor = random_tensor(port.desc.type, port.desc.shape, timing_inputs_.size() + 1);
-            std::ranges::copy(port.fixed_value, tensor.mutable_bytes().begin());
-            timing_inputs_.push_back(std::move(tensor));
-        }
+        std::vector<PortSpec> ports;
+        for (const Port& port : file.plan.inputs) ports.push_back(spec_of(port));
+        timing_inputs_ = generate_samples(ports, 1, 1).at(0).inputs;
         return opened;
     }
 
@@ -250,16 +248,15 @@ private:
             return;
         }
         timing_inputs_.clear();
-        for (size_t k = 0; k < bound_.inputs.size(); ++k) {
-            const Value& input = bound_.value(bound_.inputs[k]);
+        std::vector<PortSpec> ports;
+        for (ValueId id : bound_.inputs) {
+            const Value& input = bound_.value(id);
+            if (!input.has_static_shape()) return;  // what an open input may hold, only data can say
             const auto fixed = bindings_.values.find(input.name);
-            if (fixed != bindings_.values.end())
-                timing_inputs_.push_back(fixed->second);
-            else if (input.has_static_shape())
-                timing_inputs_.push_back(random_tensor(input.type, input.shape(), k + 1));
-            else
-                return timing_inputs_.clear();  // what an open input may hold, only data can say
+            ports.push_back({input.name, input.type, input.shape().dims(),
+                             fixed == bindings_.values.end() ? std::nullopt : std::optional(fixed->second)});
         }
+        timing_inputs_ = generate_samples(ports, 1, 1).at(0).inputs;
     }
 
     Catalogue catalogue_;
