@@ -6,6 +6,7 @@ find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(CLI11 2 REQUIRED)
+find_library(HEADWAY_RE2 re2 REQUIRED)  # Debian's package has no CMake file
 
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE)
@@ -84,7 +85,7 @@ endfunction()
 # The libraries that the rooms use, for whoever links their objects.
 add_library(headway_libraries INTERFACE)
 target_link_libraries(headway_libraries INTERFACE headway_options Threads::Threads ZLIB::ZLIB fmt::fmt
-                      nlohmann_json::nlohmann_json CLI11::CLI11 ${CMAKE_DL_LIBS})
+                      nlohmann_json::nlohmann_json CLI11::CLI11 ${HEADWAY_RE2} ${CMAKE_DL_LIBS})
 
 # Sets `out` to the rooms whose objects a program with `room` (one or several) links: itself and all that tools/layers.txt
 # lets it include. A room in a room (workers/native) has an underscore in its target's name.

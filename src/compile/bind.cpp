@@ -105,6 +105,8 @@ void require_shapes(const Graph& graph) {
         if (value.kind != DeclaredKind::tensor)
             throw Unsupported("input " + name + " is declared as " + std::string(to_string(value.kind)) +
                               ", which only an engine of open shapes takes");
+        if (value.type == ElementType::string)
+            throw Unsupported("input " + name + " holds strings, which no engine does");
         if (!value.dims) throw UserError("input " + name + " has no shape: give --shape " + name + "=...");
         for (const Dim& dim : *value.dims)
             if (!dim.known())

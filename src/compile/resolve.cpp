@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "compile/inline_branch.h"
+#include "compile/modernize.h"
 
 namespace headway {
 namespace {
@@ -17,7 +18,8 @@ constexpr int max_inlined_branches = 10000;
 
 bool is_known(const Graph& graph, ValueId id) {
     const Value& value = graph.value(id);
-    return value.kind == DeclaredKind::tensor && value.type != ElementType::undefined && value.has_static_shape();
+    return value.kind == DeclaredKind::tensor && value.type != ElementType::undefined &&
+           value.type != ElementType::string && value.has_static_shape();
 }
 
 bool all_known(const Graph& graph, const std::vector<ValueId>& ids) {
@@ -89,6 +91,7 @@ private:
             }
             // What stands behind an unresolved node waits for it.
             if (!all_known(graph_, node.inputs)) return;
+            modernize_node(graph_, id);
             infer_node(graph_, id, ops_);
             if (!all_known(graph_, graph_.node(id).outputs))
                 throw Unsupported("the shape of a result of '" + graph_.node(id).origins.front() +

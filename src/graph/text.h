@@ -18,8 +18,8 @@
 // origin of that node and the branch's name go before it). Without `:version` the operator set is 17 (the newest in
 // which Split and ReduceMean still have their classic form), 1 in other domains. A type without [...] has no known
 // rank; a graph's `sequence f32` and `optional f32` have none. Attribute values: 1, 1.0, "text", [1,2], [1.0,2.0],
-// ["a"], floats[], strings[], f32[2] {1,2}, graph {...}; the body of a Group stands without a name. A sub-graph may
-// read names of the graphs around it. `# ...` is a comment.
+// ["a"], floats[], strings[], f32[2] {1,2}, string[1] {"a"}, graph {...}; the body of a Group stands without a name. A
+// sub-graph may read names of the graphs around it. `# ...` is a comment.
 #pragma once
 
 #include <span>

@@ -262,6 +262,7 @@ private:
             Value value;
             parse_type(value);
             if (!value.has_static_shape()) cursor_.fail_at(at, "a tensor needs a known shape");
+            if (value.type == ElementType::string) return read_strings(cursor_, value.shape());
             return read_tensor_values(cursor_, value.type, value.shape(), budget_, table_);
         }
         const std::string_view number = cursor_.number();

@@ -65,7 +65,7 @@ TEST(GraphText, PrintsEveryAttributeKindBack) {
     const std::string text = round_trip(R"(graph {
         %y = com.microsoft/Odd:3() {i=-5, f=1.0, tiny=1e-45, inf=-inf, s="a\x22b", none=[], is=[1, 2], fs=[1.0, 2],
             nofs=floats[], ss=["x", ""], noss=strings[], t=i64[2] {1,-9223372036854775808}, "odd name"=f32[] {0.1},
-            empty=f32[0,3] {}}
+            empty=f32[0,3] {}, texts=string[2,1] {"a,\x22","}"}, notexts=string[0] {}}
         _, %"# 1" = Op(%y)
         = Sink(%y)
         output %"# 1"
@@ -82,6 +82,8 @@ TEST(GraphText, PrintsEveryAttributeKindBack) {
     EXPECT_TRUE(std::holds_alternative<std::vector<std::string>>(*attributes.find("noss")));
     EXPECT_EQ(attributes.tensor("t")->data<int64_t>()[1], INT64_MIN);
     EXPECT_EQ(attributes.tensor("empty")->shape(), (Shape{0, 3}));
+    EXPECT_EQ(*attributes.strings("texts"), (Strings{Shape{2, 1}, {"a,\"", "}"}}));
+    EXPECT_EQ(attributes.strings("notexts")->shape, Shape{0});
     EXPECT_EQ(graph.node(1).outputs[0], no_value);
     EXPECT_EQ(graph.node(1).origins[0], "Op#0");
 }
@@ -184,6 +186,8 @@ TEST(GraphText, ErrorsNameLineAndColumn) {
     EXPECT_EQ(error_of("graph { %y = Add(%y) }"), "graph text 1:18: %y is not defined above");
     EXPECT_EQ(error_of("graph { const %c: u8[1] = {256} }"), "graph text 1:28: 256 is not a value of type u8");
     EXPECT_EQ(error_of("graph { const %c: i32[2] = {1} }"), "graph text 1:28: 1 values for shape 2");
+    EXPECT_EQ(error_of("graph { %y = F() {a=string[2] {\"x\"}} }"), "graph text 1:31: 1 strings for shape 2");
+    EXPECT_EQ(error_of("graph { const %c: string[1] = {\"x\"} }"), "graph text 1:32: expected a number");
     EXPECT_EQ(error_of("graph { %y = F() {a=[1, \"x\"]} }"), "graph text 1:25: text and numbers in one list");
     EXPECT_EQ(error_of("graph { %y = Group() }"), "graph text 1:22: a Group, and only a Group, has a body");
     EXPECT_EQ(error_of("graph { input %\"x }"), "graph text 1:16: string without an end");

@@ -132,6 +132,8 @@ Tensor read_from_table(TextCursor& cursor, ElementType type, const Shape& shape,
     return table[index];
 }
 
+constexpr const char* hash_message = "this constant was too large to print; its values are not in the text";
+
 }  // namespace
 
 std::string real_text(float value) {
@@ -160,14 +162,41 @@ std::string tensor_values_text(const Tensor& tensor, int64_t inline_limit) {
     return text + "}";
 }
 
+std::string strings_text(const Strings& strings, int64_t inline_limit) {
+    if (static_cast<int64_t>(strings.values.size()) > inline_limit) return "hash(" + strings.hash().hex() + ")";
+    std::string text = "{";
+    for (const std::string& value : strings.values) text += (text.size() > 1 ? "," : "") + quoted(value);
+    return text + "}";
+}
+
 Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget,
                           std::span<const Tensor> table) {
     if (cursor.peek() == '{') return read_listed(cursor, type, shape, budget);
     if (cursor.accept_word("fill")) return read_filled(cursor, type, shape, budget);
     if (cursor.accept_word("random")) return read_random(cursor, type, shape, budget);
     if (cursor.accept_word("table")) return read_from_table(cursor, type, shape, table);
-    if (cursor.accept_word("hash")) cursor.fail("this constant was too large to print; its values are not in the text");
+    if (cursor.accept_word("hash")) cursor.fail(hash_message);
     cursor.fail("expected {values}, fill(x) or random(seed)");
+}
+
+Strings read_strings(TextCursor& cursor, Shape shape) {
+    const size_t start = cursor.position();
+    if (cursor.accept_word("hash")) cursor.fail(hash_message);
+    cursor.expect('{');
+    Strings strings{std::move(shape), {}};
+    while (!cursor.accept('}')) {
+        if (!strings.values.empty()) cursor.expect(',');
+        strings.values.push_back(cursor.quoted_string());
+    }
+    int64_t wanted = -1;
+    try {
+        wanted = strings.shape.elements();
+    } catch (const UserError& error) {
+        cursor.fail_at(start, error.what());
+    }
+    if (static_cast<int64_t>(strings.values.size()) != wanted)
+        cursor.fail_at(start, std::to_string(strings.values.size()) + " strings for shape " + strings.shape.text());
+    return strings;
 }
 
 }  // namespace headway

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/text_cursor.h"
+#include "tensor/strings.h"
 #include "tensor/tensor.h"
 
 namespace headway {
@@ -17,10 +18,14 @@ bool reads_as_real(std::string_view number);
 std::string type_text(ElementType type, const Shape& shape);
 // "{1,2,3}", or "hash(...)" when there are more than `inline_limit` elements.
 std::string tensor_values_text(const Tensor& tensor, int64_t inline_limit);
+// The same of strings: {"a","b"}.
+std::string strings_text(const Strings& strings, int64_t inline_limit);
 
 // Reads `{...}`, `fill(x)`, `random(seed)` or `table(k)`. `budget` is the number of bytes that the text may still ask
 // for.
 Tensor read_tensor_values(TextCursor& cursor, ElementType type, const Shape& shape, int64_t& budget,
                           std::span<const Tensor> table);
+// Reads `{"a","b"}`.
+Strings read_strings(TextCursor& cursor, Shape shape);
 
 }  // namespace headway

@@ -34,6 +34,8 @@ std::string attribute_text(const AttributeValue& value) {
                 return "\"" + escaped(held) + "\"";
             else if constexpr (std::is_same_v<T, Tensor>)
                 return desc_text({held.type(), held.shape(), Layout::plain});
+            else if constexpr (std::is_same_v<T, Strings>)
+                return desc_text({ElementType::string, held.shape, Layout::plain});
             else if constexpr (std::is_arithmetic_v<T>)
                 return std::to_string(held);
             else

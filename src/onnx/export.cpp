@@ -66,6 +66,7 @@ std::string attribute_message(const std::string& name, const AttributeValue& val
             return 8;
         }
         int operator()(const Tensor& v) const { return writer.add_message(5, write_tensor_proto(v, "")), 4; }
+        int operator()(const Strings& v) const { return writer.add_message(5, write_tensor_proto(v, "")), 4; }
     };
     const int type = std::visit(Visitor{writer}, value);
     writer.add_int32(20, type);

@@ -3,7 +3,7 @@
 //
 // What the graph holds afterwards:
 // - Initialisers are constants, as views on the mapped file where their alignment allows. Those that nothing reads are
-//   left out. Constant nodes are constants.
+//   left out. Constant nodes are constants. Strings are not: an initialiser of strings becomes a Constant node.
 // - An initialiser that is also declared as an input is a constant too, whatever the IR version: many exporters list
 // all
 //   weights. From IR 4 on such an input has a default that a caller may replace; name it in `fed_inputs`, and it is an

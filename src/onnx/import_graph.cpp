@@ -1,6 +1,7 @@
 #include "onnx/import_graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -25,6 +26,11 @@ auto placed(const std::string& where, F&& work) {
         throw UserError(where + ": " + error.what());
     }
 }
+
+struct NumbersOnly {
+    std::optional<Tensor> operator()(Tensor tensor) const { return tensor; }
+    std::optional<Tensor> operator()(const Strings&) const { return std::nullopt; }
+};
 
 class GraphReader {
 public:
@@ -89,10 +95,15 @@ private:
         graph_.value(id).kind = info.kind;
         graph_.value(id).type = info.type;
         graph_.value(id).dims = info.dims;
-        if (outer_ == nullptr && size_of(info.type) == 0)
+        if (outer_ == nullptr && size_of(info.type) == 0 && info.type != ElementType::string)
             throw Unsupported("input " + shown(name) + " has element type " + std::string(to_string(info.type)) +
                               ", which is not handled");
         graph_.inputs.push_back(id);
+    }
+
+    std::string claim(std::string origin) {
+        while (!state_.origins.insert(origin).second) origin += '~';
+        return origin;
     }
 
     // Unique names first, so that a generated `Op#k` never takes one of them.
@@ -100,10 +111,6 @@ private:
         std::unordered_map<std::string_view, int> uses, counts;
         for (const proto::Node& node : file_.nodes) ++uses[node.name];
         origins_.resize(file_.nodes.size());
-        const auto claim = [&](std::string origin) {
-            while (!state_.origins.insert(origin).second) origin += '~';
-            return origin;
-        };
         for (size_t i = 0; i < file_.nodes.size(); ++i) {
             const std::string_view name = file_.nodes[i].name;
             if (!name.empty() && uses[name] == 1) origins_[i] = claim(prefix_ + std::string(name));
@@ -118,7 +125,7 @@ private:
     void define_outputs(size_t index) {
         const proto::Node& node = file_.nodes[index];
         const bool is_constant = node.op == "Constant" && (node.domain.empty() || node.domain == "ai.onnx");
-        is_constant_.push_back(is_constant);
+        is_constant_.push_back(false);
         outputs_.emplace_back();
         placed(place(index), [&] {
             if (node.op.empty()) throw UserError("a node without an operator");
@@ -136,7 +143,7 @@ private:
                     graph_.value(id).type = type->second;
                 outputs_.back().push_back(id);
             }
-            if (is_constant) define_constant(node, outputs_.back());
+            if (is_constant) is_constant_.back() = define_constant(node, outputs_.back());
         });
     }
 
@@ -147,17 +154,25 @@ private:
         value.constant = std::move(tensor);
     }
 
-    void define_constant(const proto::Node& node, const std::vector<ValueId>& outputs) {
+    // False when it holds strings: then it stays a node.
+    bool define_constant(const proto::Node& node, const std::vector<ValueId>& outputs) {
         if (outputs.size() != 1 || outputs[0] == no_value || node.attributes.size() != 1)
             throw UserError("a Constant has one output and one attribute");
+        std::optional<Tensor> tensor = constant_of(node.attributes[0]);
+        if (!tensor) return false;
         producers_[static_cast<size_t>(outputs[0])] = no_index;
-        set_constant(outputs[0], constant_of(node.attributes[0]));
+        set_constant(outputs[0], std::move(*tensor));
+        return true;
     }
 
-    Tensor constant_of(const proto::Attribute& attribute) const {
+    // Nothing when the attribute holds strings.
+    std::optional<Tensor> constant_of(const proto::Attribute& attribute) const {
         using proto::AttributeType;
         if (attribute.name == "value" && attribute.type == AttributeType::tensor)
-            return read_tensor_proto(attribute.tensor, state_.owner, &state_.external).tensor;
+            return std::visit(NumbersOnly{},
+                              read_tensor_values_proto(attribute.tensor, state_.owner, &state_.external).values);
+        if (attribute.name == "value_string" && attribute.type == AttributeType::text) return std::nullopt;
+        if (attribute.name == "value_strings" && attribute.type == AttributeType::texts) return std::nullopt;
         if (attribute.name == "value_float" && attribute.type == AttributeType::real)
             return Tensor::scalar(attribute.real);
         if (attribute.name == "value_int" && attribute.type == AttributeType::integer)
@@ -169,14 +184,30 @@ private:
         throw Unsupported("attribute " + shown(attribute.name) + " is not handled");
     }
 
+    // Constants hold numbers, so an initialiser of strings becomes a Constant node.
+    void define_initializer(ValueId id, std::string_view message) {
+        TensorValues values = read_tensor_values_proto(message, state_.owner, &state_.external).values;
+        if (auto* tensor = std::get_if<Tensor>(&values)) return set_constant(id, std::move(*tensor));
+        Strings& strings = std::get<Strings>(values);
+        graph_.value(id).type = ElementType::string;
+        graph_.value(id).set_shape(strings.shape);
+        Node node;
+        node.op = "Constant";
+        const auto opset = state_.opsets.find("");
+        node.version = opset == state_.opsets.end() ? 1 : opset->second;
+        node.origins = {claim(prefix_ + graph_.value(id).name)};
+        node.outputs = {id};
+        node.attributes.set("value", std::move(strings));
+        graph_.add_node(std::move(node));
+    }
+
     // The value that `name` means here, or no_value. An initialiser becomes a constant when it is first read; a name of
     // an outer graph becomes a value without producer here and in the graphs between.
     ValueId resolve(const std::string& name) {
         if (const auto found = names_.find(name); found != names_.end()) return found->second;
         if (const auto found = initializers_.find(name); found != initializers_.end()) {
             const ValueId id = define(name, "an initialiser");
-            placed("initialiser " + shown(name),
-                   [&] { set_constant(id, read_tensor_proto(found->second, state_.owner, &state_.external).tensor); });
+            placed("initialiser " + shown(name), [&] { define_initializer(id, found->second); });
             return id;
         }
         const ValueId outside = outer_ == nullptr ? no_value : outer_->capture(name);
@@ -254,8 +285,9 @@ private:
             case AttributeType::texts:
                 return set(std::vector<std::string>(from.texts.begin(), from.texts.end()));
             case AttributeType::tensor:
-                return placed("attribute " + shown(from.name),
-                              [&] { set(read_tensor_proto(from.tensor, state_.owner, &state_.external).tensor); });
+                return placed("attribute " + shown(from.name), [&] {
+                    std::visit(set, read_tensor_values_proto(from.tensor, state_.owner, &state_.external).values);
+                });
             case AttributeType::graph: {
                 GraphReader inner(state_, this, node.origins[0] + "/" + name + "/");
                 Graph graph = inner.read(from.graph);

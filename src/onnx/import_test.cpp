@@ -23,7 +23,7 @@ using protozero::pbf_writer;
 const Registry<Op>& test_operators() {
     static const auto operators = [] {
         std::vector<std::unique_ptr<Op>> made;
-        for (const char* name : {"Neg", "Abs", "Add", "Mul", "Div", "Softmax", "Identity", "If"}) {
+        for (const char* name : {"Neg", "Abs", "Add", "Mul", "Div", "Softmax", "Identity", "If", "Constant"}) {
             Op::Fields fields;
             fields.name = name;
             fields.since = {6};
@@ -282,6 +282,32 @@ TEST_F(Import, ConstantNodesAreConstants) {
     EXPECT_EQ(graph.constant(graph.node(0).inputs[1])->to_int64(), (std::vector<int64_t>{4, 5}));
 }
 
+TEST_F(Import, StringsBecomeConstantNodes) {
+    const Strings words{Shape{2}, {"a", std::string("\0b", 2)}};
+    std::string constant = node("Constant", {}, {"k"}, "made");
+    std::string attribute;
+    pbf_writer writer(attribute);
+    writer.add_string(1, "value_string");
+    writer.add_string(4, "text");
+    writer.add_int32(20, 3);
+    pbf_writer(constant).add_message(5, attribute);
+    ModelParts parts;
+    parts.inputs = {value_info("x", 8)};
+    parts.initializers = {write_tensor_proto(words, "w"), write_tensor_proto(words, "unread")};
+    // before the node that makes k, as the file may have them in any order
+    parts.nodes = {node("Add", {"x", "w"}, {"a"}), node("Add", {"a", "k"}, {"y"}), constant};
+    const Graph graph = import(parts.bytes()).graph;
+    EXPECT_EQ(graph.value(graph.inputs[0]).type, ElementType::string);
+    ASSERT_EQ(graph.node_count(), 4);
+    const Node& initializer = graph.node(graph.value(graph.find_value("w")).producer);
+    EXPECT_EQ(initializer.op, "Constant");
+    EXPECT_EQ(initializer.version, 13);
+    EXPECT_EQ(initializer.origins, std::vector<std::string>{"w"});
+    EXPECT_EQ(*initializer.attributes.strings("value"), words);
+    EXPECT_EQ(graph.node(graph.value(graph.find_value("k")).producer).attributes.text("value_string", ""), "text");
+    EXPECT_EQ(print_graph(import(export_onnx(graph)).graph), print_graph(graph));
+}
+
 TEST_F(Import, AnInitialisedInputIsAConstantUnlessItIsFed) {
     ModelParts parts;
     parts.nodes = {node("Add", {"x", "w"}, {"y"})};
@@ -392,8 +418,9 @@ TEST_F(Import, TensorsMustFitTheirShapeExactly) {
               std::string::npos);
     EXPECT_NE(error([](pbf_writer& w) { w.add_int64(1, int64_t{1} << 40), w.add_int32(2, 1); }).find("0 values"),
               std::string::npos);
-    EXPECT_NE(error([](pbf_writer& w) { w.add_int32(2, 8), w.add_string(6, "text"); }).find("string tensors"),
-              std::string::npos);
+    EXPECT_NE(
+        error([](pbf_writer& w) { w.add_int64(1, 2), w.add_int32(2, 8), w.add_string(6, "text"); }).find("1 strings"),
+        std::string::npos);
     EXPECT_NE(error([](pbf_writer& w) { w.add_int32(2, 14), w.add_bytes(9, "x"); }).find("element type number 14"),
               std::string::npos);
     EXPECT_NE(

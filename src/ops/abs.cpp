@@ -6,7 +6,7 @@
 namespace headway {
 const Op abs_op{{
     .name = "Abs",
-    .since = {6, 13},
+    .since = {1, 6, 13},
     .types = number_types,
     .infer = infer_same,
     .reference = unary_number([](auto x) {

@@ -1,15 +1,18 @@
 #include <functional>
 
 #include "ops/elementwise.h"
+#include "ops/legacy_broadcast.h"
 
 namespace headway {
 const Op add_op{{
     .name = "Add",
-    .since = {7, 13, 14},
+    .since = {1, 6, 7, 13, 14},
     .inputs = {2, 2},
     .types = number_types,
-    .infer = infer_broadcast,
-    .reference = binary_number([](auto a, auto b) { return wrapping(a, b, std::plus{}); }),
+    .attributes = legacy_broadcast_attributes(),
+    .infer = infer_with_legacy(LegacyBroadcast::by_attributes, infer_broadcast),
+    .reference = reference_with_legacy(LegacyBroadcast::by_attributes,
+                                       binary_number([](auto a, auto b) { return wrapping(a, b, std::plus{}); })),
     .help = "a + b with broadcasting; integers wrap.",
 }};
 

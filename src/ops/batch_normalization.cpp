@@ -16,6 +16,8 @@ void infer_batch_norm(InferContext& context) {
     for (size_t i = 1; i < 5; ++i)
         if (context.shape(i) != Shape{x[1]})
             throw UserError("its scale, bias, mean or variance does not have one entry per channel");
+    if (context.version() < 7 && context.attributes().integer("is_test", 0) == 0)
+        throw Unsupported("training (is_test = 0) is not supported before opset 14");
     if (context.version() < 9 && context.attributes().integer("spatial", 1) == 0)
         throw Unsupported("statistics per element (spatial = 0) are not supported");
     if (context.output_count() > 1 && !batch_norm_trains(context.attributes(), context.version()))
@@ -79,11 +81,12 @@ void batch_norm_reference(const ReferenceContext& context) {
 
 const Op batch_normalization_op{{
     .name = "BatchNormalization",
-    .since = {7, 9, 14, 15},
+    .since = {1, 6, 7, 9, 14, 15},
     .inputs = {5, 5},
     .outputs = {1, 5},
     .types = float_types,
     .attributes = {{"epsilon", "float", "1e-05", "added to the variance"},
+                   {"is_test", "int", "0", "1: inference, which alone is supported (before opset 7)"},
                    {"momentum", "float", "0.9", "share of the old running statistics (training)"},
                    {"training_mode", "int", "0", "1: statistics of the batch (opset 14)"},
                    {"spatial", "int", "1", "1: one statistic per channel (opset 7; 0 is not supported)"}},

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/number_text.h"
 #include "tensor/narrow.h"
 
 namespace headway {
@@ -9,7 +10,7 @@ namespace {
 ElementType cast_target(const Attributes& attributes) {
     const int64_t number = attributes.integer("to", 0);
     const auto type = static_cast<ElementType>(number);
-    if (number <= 0 || number > 255 || !movable_types.contains(number < 32 ? type : ElementType::undefined))
+    if (number <= 0 || number > 255 || !any_types.contains(number < 32 ? type : ElementType::undefined))
         throw Unsupported("cannot cast to element type " + std::to_string(number));
     return type;
 }
@@ -87,6 +88,24 @@ void cast_reference(const ReferenceContext& context) {
     }
 }
 
+Datum cast_datum(const InterpretContext& context, ElementType target) {
+    if (const auto* numbers = std::get_if<Tensor>(&context.datum(0))) {
+        HEADWAY_CHECK(target == ElementType::string);  // all else has a reference
+        return number_texts(*numbers);
+    }
+    const Strings& texts = context.strings(0);
+    if (target == ElementType::string) return texts;
+    if (!fixed_size_types.contains(target))
+        throw Unsupported("cannot cast strings to element type " + std::string(to_string(target)));
+    return parsed_numbers(texts, target);
+}
+
+// Of the second input, which gives nothing but its type.
+ElementType cast_like_target(const InterpretContext& context) {
+    if (std::holds_alternative<Strings>(context.datum(1))) return ElementType::string;
+    return context.tensor(1).type();
+}
+
 const AttributeDoc cast_saturate_doc{
     "saturate", "int", "1", "to 8-bit floats: 1 makes what is out of range the largest value, 0 infinity or NaN"};
 const AttributeDoc cast_round_mode_doc{"round_mode", "string", "up", "to f8e8m0: up, down or nearest (opset 24)"};
@@ -96,22 +115,31 @@ const AttributeDoc cast_round_mode_doc{"round_mode", "string", "up", "to f8e8m0:
 const Op cast_op{{
     .name = "Cast",
     .since = {6, 9, 13, 19, 21, 23, 24, 25},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"to", "int", "", "number of the new element type"}, cast_saturate_doc, cast_round_mode_doc},
     .infer = [](InferContext& context) { context.set_output(0, cast_target(context.attributes()), context.shape(0)); },
     .reference = cast_reference,
+    .interpret =
+        [](const InterpretContext& context) {
+            return std::vector<Datum>{cast_datum(context, cast_target(context.attributes()))};
+        },
     .help = "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers "
-            "wrap, and so does everything that becomes an integer of 2 or 4 bits.",
+            "wrap, and so does everything that becomes an integer of 2 or 4 bits. Strings to and from numbers, "
+            "printed as by NumPy, are only interpreted.",
 }};
 
 const Op cast_like_op{{
     .name = "CastLike",
     .since = {15, 19, 21, 23, 24, 25},
     .inputs = {2, 2},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {cast_saturate_doc, cast_round_mode_doc},
     .infer = [](InferContext& context) { context.set_output(0, context.type(1), context.shape(0)); },
     .reference = cast_reference,
+    .interpret =
+        [](const InterpretContext& context) {
+            return std::vector<Datum>{cast_datum(context, cast_like_target(context))};
+        },
     .help = "Changes the element type to that of the second input, as Cast does.",
 }};
 

@@ -44,7 +44,7 @@ const Op center_crop_pad_op{{
     .name = "CenterCropPad",
     .since = {18},
     .inputs = {2, 2},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"axes", "ints", "all", "the axes that shape is about"}},
     .infer = infer_center_crop_pad,
     .reference = center_crop_pad_reference,

@@ -40,7 +40,7 @@ void infer_clip(InferContext& context) {
 
 const Op clip_op{{
     .name = "Clip",
-    .since = {6, 11, 12, 13},
+    .since = {1, 6, 11, 12, 13},
     .inputs = {1, 3},
     .types = number_types,
     .attributes = {{"min", "float", "none", "lower bound (an input from opset 11)"},

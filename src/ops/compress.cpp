@@ -48,7 +48,7 @@ const Op compress_op{{
     .name = "Compress",
     .since = {9, 11},
     .inputs = {2, 2},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"axis", "int", "flattened", "the axis to select from"}},
     .infer = infer_compress,
     .reference = compress_reference,

@@ -12,11 +12,17 @@ int64_t concat_axis(const Attributes& attributes, size_t rank) {
     return axis_of(attributes, 0, rank);
 }
 
+// Before opset 4 the axis is 1 unless it is given.
+Attributes with_concat_axis(Attributes attributes, int version) {
+    if (version < 4 && !attributes.has("axis")) attributes.set("axis", int64_t{1});
+    return attributes;
+}
+
 void infer_concat(InferContext& context) {
     require_same_types(context);
     std::vector<Shape> shapes;
     for (size_t i = 0; i < context.input_count(); ++i) shapes.push_back(context.shape(i));
-    context.set_output(0, context.type(0), concat_shape(context.attributes(), shapes));
+    context.set_output(0, context.type(0), concat_shape(with_concat_axis(context.attributes(), context.version()), shapes));
 }
 
 }  // namespace
@@ -49,13 +55,15 @@ void concatenate(const Attributes& attributes, std::span<const Tensor* const> in
 
 const Op concat_op{{
     .name = "Concat",
-    .since = {4, 11, 13},
+    .since = {1, 4, 11, 13},
     .inputs = {1, any_number},
-    .types = movable_types,
-    .attributes = {{"axis", "int", "", "the axis along which the inputs follow each other"}},
+    .types = any_types,
+    .attributes = {{"axis", "int", "1 before opset 4", "the axis along which the inputs follow each other"}},
     .infer = infer_concat,
     .reference =
-        [](const ReferenceContext& context) { concatenate(context.attributes, context.inputs, context.out(0)); },
+        [](const ReferenceContext& context) {
+            concatenate(with_concat_axis(context.attributes, context.version), context.inputs, context.out(0));
+        },
     .data_movement = true,
     .help = "Joins tensors along one axis.",
 }};

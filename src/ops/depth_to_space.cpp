@@ -69,7 +69,7 @@ void space_to_depth_reference(const ReferenceContext& context) {
 const Op depth_to_space_op{{
     .name = "DepthToSpace",
     .since = {1, 11, 13},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"blocksize", "int", "", "side of the blocks"},
                    {"mode", "string", "DCR", "DCR: the block index is the outer part of the channel; CRD: the inner"}},
     .infer = infer_depth_to_space,
@@ -81,7 +81,7 @@ const Op depth_to_space_op{{
 const Op space_to_depth_op{{
     .name = "SpaceToDepth",
     .since = {1, 13},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"blocksize", "int", "", "side of the blocks"}},
     .infer = infer_space_to_depth,
     .reference = space_to_depth_reference,

@@ -1,6 +1,7 @@
 #include <type_traits>
 
 #include "ops/elementwise.h"
+#include "ops/legacy_broadcast.h"
 
 namespace headway {
 namespace {
@@ -21,11 +22,13 @@ T divided(T a, T b) {
 
 const Op div_op{{
     .name = "Div",
-    .since = {7, 13, 14},
+    .since = {1, 6, 7, 13, 14},
     .inputs = {2, 2},
     .types = number_types,
-    .infer = infer_broadcast,
-    .reference = binary_number([](auto a, auto b) { return divided(a, b); }),
+    .attributes = legacy_broadcast_attributes(),
+    .infer = infer_with_legacy(LegacyBroadcast::by_attributes, infer_broadcast),
+    .reference = reference_with_legacy(LegacyBroadcast::by_attributes,
+                                       binary_number([](auto a, auto b) { return divided(a, b); })),
     .help = "a / b with broadcasting. Integers are truncated towards zero; an integer divided by zero is an error.",
 }};
 

@@ -14,7 +14,7 @@ auto make_elu(const Attributes& attributes) {
 
 const Op elu_op{{
     .name = "Elu",
-    .since = {6, 22},
+    .since = {1, 6, 22},
     .types = float_types,
     .attributes = {{"alpha", "float", "1.0", "scale below zero"}},
     .infer = infer_same,

@@ -22,7 +22,7 @@ const Op expand_op{{
     .name = "Expand",
     .since = {8, 13},
     .inputs = {2, 2},
-    .types = movable_types,
+    .types = any_types,
     .infer = infer_expand,
     .reference = expand_reference,
     .data_movement = true,

@@ -18,7 +18,7 @@ void infer_flatten(InferContext& context) {
 const Op flatten_op{{
     .name = "Flatten",
     .since = {1, 9, 11, 13, 21, 23, 24, 25},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"axis", "int", "1", "axes before it become rows, the others columns"}},
     .infer = infer_flatten,
     .reference = copy_reference,

@@ -5,7 +5,7 @@
 namespace headway {
 const Op floor_op{{
     .name = "Floor",
-    .since = {6, 13},
+    .since = {1, 6, 13},
     .types = float_types,
     .infer = infer_same,
     .reference = unary_float([](double x) { return std::floor(x); }),

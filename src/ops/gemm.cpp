@@ -76,7 +76,7 @@ std::vector<AttributeDoc> gemm_attributes() {
 
 const Op gemm_op{{
     .name = "Gemm",
-    .since = {7, 9, 11, 13},
+    .since = {1, 6, 7, 9, 11, 13},
     .inputs = {2, 3},
     .types = float_types | TypeSet{ElementType::i32, ElementType::i64, ElementType::u32, ElementType::u64},
     .attributes = gemm_attributes(),

@@ -15,7 +15,7 @@ auto make_hard_sigmoid(const Attributes& attributes) {
 
 const Op hard_sigmoid_op{{
     .name = "HardSigmoid",
-    .since = {6, 22},
+    .since = {1, 6, 22},
     .types = float_types,
     .attributes = {{"alpha", "float", "0.2", "slope"}, {"beta", "float", "0.5", "offset"}},
     .infer = infer_same,

@@ -32,6 +32,8 @@ InferContext::Input known_input(const Graph& graph, ValueId id) {
     if (value.kind != DeclaredKind::tensor)
         throw Unsupported("input '" + escaped(value.name) + "' is declared as " + std::string(to_string(value.kind)) +
                           ", which no engine holds");
+    if (value.type == ElementType::string)
+        throw Unsupported("input '" + escaped(value.name) + "' holds strings, which no engine does");
     if (value.type == ElementType::undefined || !value.has_static_shape())
         throw Unsupported("the type or shape of input '" + escaped(value.name) +
                           "' is not known when the model is built");
@@ -94,14 +96,17 @@ void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops) {
         if (node.body != nullptr) return infer_group(graph, node);
         const Op& op = op_of(node, ops);
         if (!op.fields().infer)
-            throw Unsupported("no engine is built with it: it works on sub-graphs, sequences or optionals");
+            throw Unsupported("no engine is built with it: it works on sub-graphs, sequences, optionals or strings");
         std::vector<InferContext::Input> inputs;
         for (ValueId input : node.inputs) inputs.push_back(known_input(graph, input));
         InferContext context(node, std::move(inputs));
         run_infer(op, context);
-        for (size_t i = 0; i < node.outputs.size(); ++i)
-            if (node.outputs[i] != no_value && context.output(i))
-                merge(graph.value(node.outputs[i]), *context.output(i));
+        for (size_t i = 0; i < node.outputs.size(); ++i) {
+            if (node.outputs[i] == no_value || !context.output(i)) continue;
+            if (context.output(i)->type == ElementType::string)
+                throw Unsupported("output " + std::to_string(i) + " holds strings, which no engine does");
+            merge(graph.value(node.outputs[i]), *context.output(i));
+        }
     });
 }
 

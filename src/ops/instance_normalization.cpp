@@ -32,7 +32,7 @@ void instance_norm_reference(const ReferenceContext& context) {
 
 const Op instance_normalization_op{{
     .name = "InstanceNormalization",
-    .since = {6, 22},
+    .since = {1, 6, 22},
     .inputs = {3, 3},
     .types = float_types,
     .attributes = {{"epsilon", "float", "1e-05", "added to the variance"}},

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/execute.h"
+#include "ops/string_ranks.h"
 
 namespace headway {
 namespace {
@@ -38,12 +39,52 @@ struct Scope {
 std::vector<Datum> interpret_in(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops,
                                 const Scope* outer, int depth);
 
+bool holds_strings(const Datum* datum) { return datum != nullptr && std::holds_alternative<Strings>(*datum); }
+
+std::vector<const Tensor*> input_tensors(std::span<const Datum* const> inputs) {
+    std::vector<const Tensor*> tensors;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
+    return tensors;
+}
+
 // Whether the operator's `interpret` runs the node, not its reference.
-bool is_interpreted(const Op& op, std::span<const Datum* const> inputs) {
+bool is_interpreted(const Op& op, const Node& node, std::span<const Datum* const> inputs) {
     if (!op.fields().interpret) return false;
-    return !op.fields().reference || std::ranges::any_of(inputs, [](const Datum* input) {
-        return input != nullptr && !std::holds_alternative<Tensor>(*input);
-    });
+    const bool has_others = std::ranges::any_of(
+        inputs, [](const Datum* input) { return input != nullptr && !std::holds_alternative<Tensor>(*input); });
+    if (!op.fields().reference || has_others || !node.subgraphs.empty()) return true;
+    return std::ranges::any_of(infer_outputs(op, node, input_tensors(inputs)),
+                               [](const auto& desc) { return desc && desc->type == ElementType::string; });
+}
+
+// A node on strings by its reference: what it moves, compares or orders is their ranks.
+std::vector<Datum> run_on_ranks(const Node& node, std::span<const Datum* const> inputs,
+                                const Registry<Op>& ops) {
+    const Op::Fields& op = op_of(node, ops).fields();
+    // Where moves strings although its first input is a condition.
+    const bool moves_others = op.data_movement && !inputs.empty() && !holds_strings(inputs[0]);
+    if (!op.types.contains(ElementType::string) && !moves_others) throw Unsupported("strings are not handled");
+    const StringRanks table(inputs);
+    std::vector<Datum> numbers;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (holds_strings(inputs[i]))
+            numbers.emplace_back(table.ranks(std::get<Strings>(*inputs[i])));
+        else
+            numbers.push_back(inputs[i] == nullptr ? Datum{} : *inputs[i]);
+        if (inputs[i] != nullptr && !holds_strings(inputs[i]) && tensor_of(numbers[i], "input", i).type() == table.type)
+            throw UserError("its inputs hold strings and " + std::string(to_string(table.type)));
+    }
+    std::vector<const Datum*> given;
+    for (size_t i = 0; i < inputs.size(); ++i) given.push_back(inputs[i] == nullptr ? nullptr : &numbers[i]);
+    std::vector<Datum> outputs;
+    for (Tensor& output : run_reference(node, input_tensors(given), ops)) {
+        if (output.type() == StringRanks::type)
+            outputs.emplace_back(table.strings(output));
+        else
+            outputs.emplace_back(std::move(output));
+    }
+    return outputs;
 }
 
 std::vector<Datum> run_node(const Scope& scope, const Node& node, const Registry<Op>& ops) {
@@ -109,17 +150,15 @@ std::vector<Datum> run_on_data(const Node& node, std::span<const Datum* const> i
                                const RunSubgraph& run) {
     if (node.body == nullptr) {
         const Op& op = op_of(node, ops);
-        if (is_interpreted(op, inputs)) {
+        if (is_interpreted(op, node, inputs)) {
             check_counts(op, inputs.size(), node.outputs.size());
             std::vector<Datum> outputs = op.fields().interpret({node, inputs, run});
             HEADWAY_CHECK(outputs.size() >= node.outputs.size());
             return outputs;
         }
+        if (std::ranges::any_of(inputs, holds_strings)) return run_on_ranks(node, inputs, ops);
     }
-    std::vector<const Tensor*> tensors;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
-    std::vector<Tensor> outputs = run_reference(node, tensors, ops);
+    std::vector<Tensor> outputs = run_reference(node, input_tensors(inputs), ops);
     return {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())};
 }
 

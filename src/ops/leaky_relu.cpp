@@ -12,7 +12,7 @@ auto make_leaky_relu(const Attributes& attributes) {
 
 const Op leaky_relu_op{{
     .name = "LeakyRelu",
-    .since = {6, 16},
+    .since = {1, 6, 16},
     .types = float_types,
     .attributes = {{"alpha", "float", "0.01", "slope below zero"}},
     .infer = infer_same,

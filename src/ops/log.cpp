@@ -5,7 +5,7 @@
 namespace headway {
 const Op log_op{{
     .name = "Log",
-    .since = {6, 13},
+    .since = {1, 6, 13},
     .types = float_types,
     .infer = infer_same,
     .reference = unary_float([](double x) { return std::log(x); }),

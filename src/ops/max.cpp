@@ -3,7 +3,7 @@
 namespace headway {
 const Op max_op{{
     .name = "Max",
-    .since = {8, 12, 13},
+    .since = {1, 6, 8, 12, 13},
     .inputs = {1, any_number},
     .types = number_types,
     .infer = infer_broadcast,

@@ -5,7 +5,7 @@
 namespace headway {
 const Op mean_op{{
     .name = "Mean",
-    .since = {8, 13},
+    .since = {1, 6, 8, 13},
     .inputs = {1, any_number},
     .types = float_types,
     .infer = infer_broadcast,

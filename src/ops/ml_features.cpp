@@ -59,7 +59,7 @@ const Op array_feature_extractor_op{{
     .domain = "ai.onnx.ml",
     .since = {1},
     .inputs = {2, 2},
-    .types = ml_types,
+    .types = ml_types | string_type,
     .infer = infer_array_feature_extractor,
     .reference = array_feature_extractor_reference,
     .data_movement = true,

@@ -5,7 +5,7 @@
 namespace headway {
 const Op neg_op{{
     .name = "Neg",
-    .since = {6, 13},
+    .since = {1, 6, 13},
     .types = signed_types,
     .infer = infer_same,
     .reference = unary_number([](auto x) {

@@ -36,7 +36,7 @@ void non_zero_reference(const ReferenceContext& context) {
 const Op non_zero_op{{
     .name = "NonZero",
     .since = {9, 13},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .infer = infer_non_zero,
     .reference = non_zero_reference,
     .help = "Positions of all elements that are not zero, one row per axis. The input must be known when the model is "

@@ -10,7 +10,7 @@ int64_t one_hot_axis(const Attributes& attributes, size_t rank) { return axis_of
 void infer_one_hot(InferContext& context) {
     const Shape& indices = context.shape(0);
     const int64_t axis = one_hot_axis(context.attributes(), indices.rank());
-    const std::vector<int64_t> depth = context.required_integers(1, "depth");
+    const std::vector<int64_t> depth = context.required(1, "depth").to_int64();  // of any number type
     require_length(depth, 1, "depth");
     if (context.shape(2) != Shape{2}) throw UserError("its values are not two elements");
     std::vector<int64_t> dims = indices.dims();

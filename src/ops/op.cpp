@@ -33,7 +33,9 @@ const Tensor& InferContext::required(size_t input, const char* what) const {
 }
 
 std::vector<int64_t> InferContext::required_integers(size_t input, const char* what) const {
-    return required(input, what).to_int64();
+    const Tensor& tensor = required(input, what);
+    if (is_float(tensor.type())) throw UserError(std::string(what) + " holds no integers");
+    return tensor.to_int64();
 }
 
 void InferContext::set_output(size_t index, ElementType type, Shape shape) {
@@ -49,6 +51,14 @@ const Datum& InterpretContext::datum(size_t index) const {
 }
 
 const Tensor& InterpretContext::tensor(size_t index) const { return tensor_of(datum(index), "input", index); }
+
+const Strings& InterpretContext::strings(size_t index) const {
+    const auto* strings = std::get_if<Strings>(&datum(index));
+    if (strings == nullptr)
+        throw UserError("input " + std::to_string(index) + " is " + std::string(kind_of(datum(index))) +
+                        " instead of a tensor of strings");
+    return *strings;
+}
 
 const Sequence& InterpretContext::sequence(size_t index) const {
     const auto* sequence = std::get_if<Sequence>(&datum(index));

@@ -40,7 +40,8 @@ public:
     ElementType type(size_t input) const { return inputs_[input].type; }
     const Shape& shape(size_t input) const { return inputs_[input].shape; }
     const Tensor* constant(size_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
-    // constant() as integers; Unsupported when the value is not known at build time.
+    // constant() as integers; Unsupported when the value is not known at build time, UserError when it is not of
+    // integers.
     std::vector<int64_t> required_integers(size_t input, const char* what) const;
     // constant(); Unsupported when the value is not known at build time.
     const Tensor& required(size_t input, const char* what) const;
@@ -69,8 +70,8 @@ struct ReferenceContext {
     bool wants(size_t index) const { return index < outputs.size() && outputs[index] != nullptr; }
 };
 
-// What an operator on sub-graphs, sequences or optionals gets (absent optional inputs are nullptr). The accessors throw
-// UserError where an input is absent or of another kind.
+// What an operator on sub-graphs, sequences, optionals or strings gets (absent optional inputs are nullptr). The
+// accessors throw UserError where an input is absent or of another kind.
 struct InterpretContext {
     const Node& node;
     std::span<const Datum* const> inputs;
@@ -81,6 +82,7 @@ struct InterpretContext {
     bool has(size_t index) const { return index < inputs.size() && inputs[index] != nullptr; }
     const Datum& datum(size_t index) const;
     const Tensor& tensor(size_t index) const;
+    const Strings& strings(size_t index) const;
     const Sequence& sequence(size_t index) const;
     const Graph& subgraph(std::string_view attribute) const;
 };
@@ -111,12 +113,15 @@ public:
         std::vector<int> since;  // opset versions in which its definition changed, as handled here
         Count inputs = {};
         Count outputs = {};
-        TypeSet types = {};  // of the first input; empty: any
+        // Of the first input; empty: any. With strings among them the reference gives for the ranks of strings what it
+        // gives for the strings, or there is an `interpret` for them: see StringRanks.
+        TypeSet types = {};
         std::vector<AttributeDoc> attributes = {};
         // Empty for operators that only interpret() runs: no engine is built with them.
         std::function<void(InferContext&)> infer = {};
         std::function<void(const ReferenceContext&)> reference = {};
-        // All outputs in order. Used where there is no reference or an input is not a tensor.
+        // All outputs in order. Used where there is no reference, the node has sub-graphs, an input is not a tensor of
+        // numbers, or the shape rule gives an output strings.
         std::function<std::vector<Datum>(const InterpretContext&)> interpret = {};
         Tolerance tolerance = {};
         bool data_movement = false;  // results are bit-equal copies of inputs

@@ -14,7 +14,8 @@ struct PadAxis {
 
 template <class Context>
 std::vector<PadAxis> pads_of(const Context& context, size_t rank) {
-    const OptionalIntegers pads = integers_of(context, 1, "pads");
+    OptionalIntegers pads = integers_of(context, 1, "pads");
+    if (!pads) pads = integers_of(context, 1, "paddings");
     if (!pads) throw UserError("has no pads");
     std::vector<int64_t> axes(rank);
     for (size_t i = 0; i < rank; ++i) axes[i] = static_cast<int64_t>(i);
@@ -132,11 +133,12 @@ void pad_reference(const ReferenceContext& context) {
 
 const Op pad_op{{
     .name = "Pad",
-    .since = {2, 11, 13, 18, 19, 21, 23, 24, 25},
+    .since = {1, 2, 11, 13, 18, 19, 21, 23, 24, 25},
     .inputs = {1, 4},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"mode", "string", "constant", "constant, reflect, edge or wrap"},
                    {"pads", "ints", "", "added at the begin of each axis, then at the end (an input from opset 11)"},
+                   {"paddings", "ints", "", "the name of pads in opset 1"},
                    {"value", "float", "0.0", "the constant (an input from opset 11)"}},
     .infer = infer_pad,
     .reference = pad_reference,

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "ops/elementwise.h"
+#include "ops/legacy_broadcast.h"
 
 namespace headway {
 namespace {
@@ -64,11 +65,12 @@ void pow_reference(const ReferenceContext& context) {
 
 const Op pow_op{{
     .name = "Pow",
-    .since = {7, 12, 13, 15},
+    .since = {1, 7, 12, 13, 15},
     .inputs = {2, 2},
     .types = number_types,
-    .infer = infer_pow,
-    .reference = pow_reference,
+    .attributes = legacy_broadcast_attributes(),
+    .infer = infer_with_legacy(LegacyBroadcast::by_attributes, infer_pow),
+    .reference = reference_with_legacy(LegacyBroadcast::by_attributes, pow_reference),
     .help = "a to the power of b with broadcasting; the result has the type of a.",
 }};
 

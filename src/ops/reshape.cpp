@@ -47,7 +47,7 @@ const Op reshape_op{{
     .name = "Reshape",
     .since = {1, 5, 13, 14, 19, 21, 23, 24, 25},
     .inputs = {1, 2},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"allowzero", "int", "0", "1: an extent of 0 means zero elements, not \"as the input\" (opset 14)"},
                    {"shape", "ints", "", "the new shape (opset 1)"}},
     .infer = infer_reshape,

@@ -54,7 +54,7 @@ const Op reverse_sequence_op{{
     .name = "ReverseSequence",
     .since = {10},
     .inputs = {2, 2},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"batch_axis", "int", "1", "axis of the sequences"},
                    {"time_axis", "int", "0", "axis that is reversed"}},
     .infer = infer_reverse_sequence,

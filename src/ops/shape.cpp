@@ -32,6 +32,7 @@ void shape_reference(const ReferenceContext& context) {
 const Op shape_op{{
     .name = "Shape",
     .since = {1, 13, 15, 19, 21, 23, 24, 25},
+    .types = any_types,
     .attributes = {{"start", "int", "0", "first axis to report (opset 15)"},
                    {"end", "int", "rank", "axis before which to stop (opset 15)"}},
     .infer = infer_shape,

@@ -5,7 +5,7 @@
 namespace headway {
 const Op sigmoid_op{{
     .name = "Sigmoid",
-    .since = {6, 13},
+    .since = {1, 6, 13},
     .types = float_types,
     .infer = infer_same,
     .reference = unary_float([](double x) { return 1.0 / (1.0 + std::exp(-x)); }),

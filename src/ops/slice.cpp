@@ -75,7 +75,7 @@ const Op slice_op{{
     .name = "Slice",
     .since = {1, 10, 11, 13},
     .inputs = {1, 5},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"starts", "ints", "", "first positions (inputs from opset 10 on)"},
                    {"ends", "ints", "", "positions before which to stop"},
                    {"axes", "ints", "0, 1, ...", "the axes they are about"}},

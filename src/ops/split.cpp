@@ -66,7 +66,7 @@ const Op split_op{{
     .since = {2, 11, 13, 18},
     .inputs = {1, 2},
     .outputs = {1, any_number},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"axis", "int", "0", "the axis to cut"},
                    {"split", "ints", "equal parts", "length of each part (an input from opset 13)"},
                    {"num_outputs", "int", "", "number of parts, the last may be shorter (opset 18)"}},

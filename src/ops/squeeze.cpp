@@ -25,7 +25,7 @@ const Op squeeze_op{{
     .name = "Squeeze",
     .since = {1, 11, 13, 21, 23, 24, 25},
     .inputs = {1, 2},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"axes", "ints", "all of extent 1", "axes to drop (an input from opset 13)"}},
     .infer = infer_squeeze,
     .reference = copy_reference,

@@ -69,7 +69,7 @@ const Op tensor_scatter_op{{
     .name = "TensorScatter",
     .since = {24},
     .inputs = {2, 3},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"axis", "int", "-2", "the axis that the update goes along"},
                    {"mode", "string", "linear",
                     "\"linear\": the update must fit, \"circular\": it goes on at the start"}},

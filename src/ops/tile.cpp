@@ -38,7 +38,7 @@ const Op tile_op{{
     .name = "Tile",
     .since = {6, 13},
     .inputs = {2, 2},
-    .types = movable_types,
+    .types = any_types,
     .infer = infer_tile,
     .reference = tile_reference,
     .data_movement = true,

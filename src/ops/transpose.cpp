@@ -35,7 +35,7 @@ void transpose_reference(const ReferenceContext& context) {
 const Op transpose_op{{
     .name = "Transpose",
     .since = {1, 13, 21, 23, 24, 25},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"perm", "ints", "reversed", "input axis for each output axis"}},
     .infer = infer_transpose,
     .reference = transpose_reference,

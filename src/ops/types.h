@@ -41,6 +41,8 @@ inline constexpr TypeSet narrow_integer_types{ElementType::u4, ElementType::i4, 
 inline constexpr TypeSet narrow_types =
     float8_types | narrow_integer_types | TypeSet{ElementType::f4e2m1, ElementType::f8e8m0};
 inline constexpr TypeSet movable_types = fixed_size_types | narrow_types;  // all but strings
+inline constexpr TypeSet string_type{ElementType::string};
+inline constexpr TypeSet any_types = movable_types | string_type;
 inline constexpr TypeSet index_types{ElementType::i32, ElementType::i64};
 
 }  // namespace headway

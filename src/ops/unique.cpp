@@ -98,7 +98,7 @@ const Op unique_op{{
     .name = "Unique",
     .since = {11},
     .outputs = {1, 4},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"axis", "int", "flattened", "the axis whose slices are compared"},
                    {"sorted", "int", "1", "0: in the order of the input"}},
     .infer = infer_unique,

@@ -21,7 +21,7 @@ const Op unsqueeze_op{{
     .name = "Unsqueeze",
     .since = {1, 11, 13, 21, 23, 24, 25},
     .inputs = {1, 2},
-    .types = movable_types,
+    .types = any_types,
     .attributes = {{"axes", "ints", "", "where the new axes stand in the output (an input from opset 13)"}},
     .infer = infer_unsqueeze,
     .reference = copy_reference,

@@ -23,6 +23,7 @@ struct AttributeText {
     std::string operator()(float value) const { return "f" + hash_bytes(&value, sizeof value).hex(); }
     std::string operator()(const std::string& value) const { return "s" + std::to_string(value.size()) + ":" + value; }
     std::string operator()(const Tensor& value) const { return "t" + value.hash().hex(); }
+    std::string operator()(const Strings& value) const { return "T" + value.hash().hex(); }
     template <class T>
     std::string operator()(const std::vector<T>& values) const {
         std::string text = "[" + std::to_string(values.size());

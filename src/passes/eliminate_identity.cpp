@@ -26,6 +26,7 @@ bool all_equal(const std::optional<std::vector<int64_t>>& values, int64_t wanted
 
 bool is_inference_dropout(const Graph& graph, const Node& node) {
     if (node.outputs.size() > 1 && node.outputs[1] != no_value) return false;
+    if (node.version < 7 && node.attributes.integer("is_test", 0) == 0) return false;
     if (input_of(node, 2) == no_value) return node.version < 12 || !node.attributes.has("training_mode");
     return all_equal(known_integers(graph, node.inputs[2]), 0);
 }

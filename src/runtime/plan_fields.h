@@ -59,6 +59,16 @@ void fields(A& a, T& tensor) {
     }
 }
 
+template <class A, Of<Strings> T>
+void fields(A& a, T& strings) {
+    a("shape", strings.shape);
+    a("values", strings.values);
+    if constexpr (A::reading) {
+        if (static_cast<int64_t>(strings.values.size()) != strings.shape.elements())
+            a.fail("has another number of strings than its shape");
+    }
+}
+
 template <class A, Of<Instruction> T>
 void fields(A& a, T& instruction) {
     a("op", instruction.op);

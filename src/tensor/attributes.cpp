@@ -35,6 +35,10 @@ std::vector<int64_t> Attributes::integers(std::string_view name, std::vector<int
 std::vector<float> Attributes::reals(std::string_view name, std::vector<float> fallback) const {
     return typed_or(*this, name, std::move(fallback));
 }
+std::vector<std::string> Attributes::texts(std::string_view name, std::vector<std::string> fallback) const {
+    return typed_or(*this, name, std::move(fallback));
+}
 const Tensor* Attributes::tensor(std::string_view name) const { return typed<Tensor>(*this, name); }
+const Strings* Attributes::strings(std::string_view name) const { return typed<Strings>(*this, name); }
 
 }  // namespace headway

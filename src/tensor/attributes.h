@@ -8,12 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "tensor/strings.h"
 #include "tensor/tensor.h"
 
 namespace headway {
 
 using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                                    std::vector<std::string>, Tensor>;
+                                    std::vector<std::string>, Tensor, Strings>;
 
 class Attributes {
 public:
@@ -27,7 +28,9 @@ public:
     std::string text(std::string_view name, std::string fallback) const;
     std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> fallback = {}) const;
     std::vector<float> reals(std::string_view name, std::vector<float> fallback = {}) const;
-    const Tensor* tensor(std::string_view name) const;  // nullptr when absent
+    std::vector<std::string> texts(std::string_view name, std::vector<std::string> fallback = {}) const;
+    const Tensor* tensor(std::string_view name) const;    // nullptr when absent
+    const Strings* strings(std::string_view name) const;  // a tensor of strings; nullptr when absent
 
     const AttributeValue* find(std::string_view name) const;
     auto begin() const { return values_.begin(); }

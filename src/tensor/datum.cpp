@@ -7,6 +7,7 @@ namespace headway {
 
 std::string_view kind_of(const Datum& datum) {
     if (std::holds_alternative<Tensor>(datum)) return "a tensor";
+    if (std::holds_alternative<Strings>(datum)) return "a tensor of strings";
     return std::holds_alternative<Sequence>(datum) ? "a sequence" : "an absent optional";
 }
 
@@ -17,6 +18,12 @@ void insert_tensor(Sequence& sequence, size_t position, Tensor tensor) {
         throw UserError("a tensor of type " + std::string(to_string(tensor.type())) +
                         " does not go into a sequence of " + std::string(to_string(sequence.type)));
     sequence.tensors.insert(sequence.tensors.begin() + static_cast<std::ptrdiff_t>(position), std::move(tensor));
+}
+
+Datum read_tensor_datum(std::string_view message, const std::shared_ptr<const void>& owner) {
+    TensorValues values = read_tensor_values_proto(message, owner).values;
+    if (auto* strings = std::get_if<Strings>(&values)) return std::move(*strings);
+    return std::get<Tensor>(std::move(values));
 }
 
 // In both messages: field 1 the name, 2 the kind of the elements, 3 tensors; beyond it what is not handled. Kind 0 is
@@ -48,7 +55,7 @@ Datum read_optional_proto(std::string_view message, const std::shared_ptr<const 
     for (Wire wire(message); wire.next();) {
         switch (wire.tag()) {
             case 3:
-                datum = read_tensor_proto(wire.bytes(), owner).tensor;
+                datum = read_tensor_datum(wire.bytes(), owner);
                 break;
             case 5:
                 datum = read_sequence_proto(wire.bytes(), owner);

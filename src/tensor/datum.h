@@ -1,4 +1,5 @@
-// What a value can be while a graph is interpreted: a tensor, a sequence of tensors, or an optional without an element.
+// What a value can be while a graph is interpreted: a tensor of numbers or of strings, a sequence of tensors, or an
+// optional without an element.
 // An optional with an element is that element, so an operator on optionals needs no second form for plain values.
 #pragma once
 
@@ -7,27 +8,29 @@
 #include <variant>
 #include <vector>
 
+#include "tensor/strings.h"
 #include "tensor/tensor.h"
 
 namespace headway {
 
-// Shapes may differ between the tensors, their type may not.
+// Of numbers. Shapes may differ between the tensors, their type may not.
 struct Sequence {
     ElementType type = ElementType::undefined;  // undefined: not known, of a sequence without tensors
     std::vector<Tensor> tensors;
 };
 
 using Absent = std::monostate;
-using Datum = std::variant<Absent, Tensor, Sequence>;
+using Datum = std::variant<Absent, Tensor, Sequence, Strings>;
 
-// "a tensor", "a sequence", "an absent optional".
+// "a tensor", "a sequence", "a tensor of strings", "an absent optional".
 std::string_view kind_of(const Datum& datum);
 
 // Adds a tensor before `position`, which lies in [0, tensors.size()]; UserError when its type is not the sequence's.
 void insert_tensor(Sequence& sequence, size_t position, Tensor tensor);
 
-// ONNX's SequenceProto and OptionalProto, as test data hold them: UserError when the message is damaged, Unsupported
-// for elements other than tensors. Tensors are views on `message`, see read_tensor_proto.
+// ONNX's TensorProto, SequenceProto and OptionalProto, as test data hold them: UserError when the message is damaged,
+// Unsupported for sequences of anything but tensors of numbers. Tensors are views on `message`, see read_tensor_proto.
+Datum read_tensor_datum(std::string_view message, const std::shared_ptr<const void>& owner);
 Sequence read_sequence_proto(std::string_view message, const std::shared_ptr<const void>& owner);
 Datum read_optional_proto(std::string_view message, const std::shared_ptr<const void>& owner);
 

@@ -47,5 +47,17 @@ TEST(Datum, ReadsOptionals) {
     EXPECT_EQ(kind_of(read_optional_proto(tensor, nullptr)), "a tensor");
 }
 
+TEST(Datum, ReadsTensorsOfNumbersAndOfStrings) {
+    EXPECT_EQ(kind_of(read_tensor_datum(write_tensor_proto(Tensor::scalar(2.0F), ""), nullptr)), "a tensor");
+    const std::string message = write_tensor_proto(Strings{Shape{1}, {"a"}}, "");
+    EXPECT_EQ(kind_of(read_tensor_datum(message, nullptr)), "a tensor of strings");
+    std::string optional;
+    pbf_writer(optional).add_message(3, message);
+    EXPECT_EQ(std::get<Strings>(read_optional_proto(optional, nullptr)).values[0], "a");
+    std::string sequence;
+    pbf_writer(sequence).add_message(3, message);
+    EXPECT_THROW(read_sequence_proto(sequence, nullptr), Unsupported);
+}
+
 }  // namespace
 }  // namespace headway

@@ -51,7 +51,7 @@ struct Message {
     std::vector<double> doubles;
     std::vector<int64_t> int32s, int64s, uint64s;
     std::optional<std::string_view> raw;
-    bool has_strings = false;
+    std::vector<std::string_view> strings;
     bool is_external = false;
     External external;
 };
@@ -111,8 +111,7 @@ Message read_message(std::string_view bytes) {
                 message.is_external = wire.integer() == 1;
                 break;
             case field::string_data:
-                message.has_strings = true;
-                wire.skip();
+                message.strings.push_back(wire.bytes());
                 break;
             case field::segment:
                 throw UserError("tensors in segments are not handled");
@@ -126,8 +125,8 @@ Message read_message(std::string_view bytes) {
 ElementType element_type_of_number(int64_t number) {
     if (number == 0) throw UserError("a tensor without an element type");
     const auto type = number > 0 && number < 64 ? static_cast<ElementType>(number) : ElementType::undefined;
-    if (type == ElementType::string) throw Unsupported("string tensors are not handled");
-    if (size_of(type) == 0) throw Unsupported("element type number " + std::to_string(number) + " is not handled");
+    if (size_of(type) == 0 && type != ElementType::string)
+        throw Unsupported("element type number " + std::to_string(number) + " is not handled");
     return type;
 }
 
@@ -232,6 +231,28 @@ Tensor from_external(const Message& message, ElementType type, const Shape& shap
     return viewed(type, shape, found.bytes, found.owner);
 }
 
+// Nothing is allocated for a shape: the strings that are there bound its size.
+Strings strings_of(const Message& message, Shape shape) {
+    if (message.is_external || message.raw || has_typed_fields(message))
+        throw UserError("a tensor of strings with data other than strings");
+    if (static_cast<int64_t>(message.strings.size()) != shape.elements())
+        throw UserError(std::to_string(message.strings.size()) + " strings for a tensor of shape " + shape.text());
+    return {std::move(shape), {message.strings.begin(), message.strings.end()}};
+}
+
+Tensor numbers_of(const Message& message, ElementType type, const Shape& shape,
+                  const std::shared_ptr<const void>& owner, ExternalData* external) {
+    if (!message.strings.empty()) throw UserError("string values in a tensor of numbers");
+    const int64_t size = packed_bytes(type, shape.elements());
+    if (message.is_external) return from_external(message, type, shape, size, external);
+    if (!message.raw) return from_typed_fields(message, type, shape);
+    if (has_typed_fields(message)) throw UserError("a tensor with raw and typed data");
+    if (static_cast<int64_t>(message.raw->size()) != size)
+        throw UserError(std::to_string(message.raw->size()) + " bytes of raw data for a tensor of shape " +
+                        shape.text() + " and type " + std::string(to_string(type)));
+    return viewed(type, shape, std::as_bytes(std::span(message.raw->data(), message.raw->size())), owner);
+}
+
 }  // namespace
 
 std::string tensor_proto_name(std::string_view message) {
@@ -242,28 +263,26 @@ std::string tensor_proto_name(std::string_view message) {
     return "";
 }
 
-NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<const void>& owner,
-                              ExternalData* external) {
+NamedValues read_tensor_values_proto(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                                     ExternalData* external) {
     Message message = read_message(bytes);
     const ElementType type = element_type_of_number(message.data_type);
-    if (message.has_strings) throw UserError("string values in a tensor of numbers");
     if (std::ranges::any_of(message.dims, [](int64_t dim) { return dim < 0; }))
         throw UserError("a tensor with a negative dimension");
-    const Shape shape(std::move(message.dims));
-    const int64_t size = packed_bytes(type, shape.elements());
-    NamedTensor result{std::move(message.name), {}};
-    if (message.is_external) {
-        result.tensor = from_external(message, type, shape, size, external);
-    } else if (message.raw) {
-        if (has_typed_fields(message)) throw UserError("a tensor with raw and typed data");
-        if (static_cast<int64_t>(message.raw->size()) != size)
-            throw UserError(std::to_string(message.raw->size()) + " bytes of raw data for a tensor of shape " +
-                            shape.text() + " and type " + std::string(to_string(type)));
-        result.tensor = viewed(type, shape, std::as_bytes(std::span(message.raw->data(), message.raw->size())), owner);
-    } else {
-        result.tensor = from_typed_fields(message, type, shape);
-    }
+    Shape shape(std::move(message.dims));
+    NamedValues result{std::move(message.name), {}};
+    if (type == ElementType::string)
+        result.values = strings_of(message, std::move(shape));
+    else
+        result.values = numbers_of(message, type, shape, owner, external);
     return result;
+}
+
+NamedTensor read_tensor_proto(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                              ExternalData* external) {
+    NamedValues named = read_tensor_values_proto(bytes, owner, external);
+    if (std::holds_alternative<Strings>(named.values)) throw Unsupported("string tensors are not handled");
+    return {std::move(named.name), std::get<Tensor>(std::move(named.values))};
 }
 
 std::string write_tensor_proto(const Tensor& tensor, std::string_view name) {
@@ -276,6 +295,16 @@ std::string write_tensor_proto(const Tensor& tensor, std::string_view name) {
         writer.add_bytes(field::raw_data, packed(tensor));
     else
         writer.add_bytes(field::raw_data, reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size_bytes());
+    return bytes;
+}
+
+std::string write_tensor_proto(const Strings& strings, std::string_view name) {
+    std::string bytes;
+    protozero::pbf_writer writer(bytes);
+    writer.add_packed_int64(field::dims, strings.shape.begin(), strings.shape.end());
+    writer.add_int32(field::data_type, static_cast<int32_t>(ElementType::string));
+    for (const std::string& value : strings.values) writer.add_bytes(field::string_data, value);
+    writer.add_string(field::name, name.data(), name.size());
     return bytes;
 }
 

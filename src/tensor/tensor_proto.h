@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "tensor/strings.h"
 #include "tensor/tensor.h"
 
 namespace headway {
@@ -27,15 +29,26 @@ struct NamedTensor {
     Tensor tensor;
 };
 
+using TensorValues = std::variant<Tensor, Strings>;
+
+struct NamedValues {
+    std::string name;
+    TensorValues values;
+};
+
 // Only the name, for messages about a tensor whose values cannot be read.
 std::string tensor_proto_name(std::string_view message);
 
 // UserError when the message is damaged or its data do not fit its shape exactly; Unsupported for element types that
 // are not handled. The tensor is a view on `message` (kept alive by `owner`) where the alignment allows, else a copy.
 // Tensors with external data are refused without `external`.
+NamedValues read_tensor_values_proto(std::string_view message, const std::shared_ptr<const void>& owner,
+                                     ExternalData* external = nullptr);
+// The same where only numbers are handled: Unsupported for strings.
 NamedTensor read_tensor_proto(std::string_view message, const std::shared_ptr<const void>& owner,
                               ExternalData* external = nullptr);
 
 std::string write_tensor_proto(const Tensor& tensor, std::string_view name);
+std::string write_tensor_proto(const Strings& strings, std::string_view name);
 
 }  // namespace headway

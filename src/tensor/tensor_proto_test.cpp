@@ -82,5 +82,49 @@ TEST(TensorProto, ExternalDataNeedSomeoneWhoAllowsThem) {
     EXPECT_THROW(read(bytes), UserError);
 }
 
+std::string strings_message(const Shape& shape, const std::vector<std::string>& values) {
+    std::string bytes;
+    protozero::pbf_writer writer(bytes);
+    writer.add_packed_int64(1, shape.begin(), shape.end());
+    writer.add_int32(2, 8);
+    for (const std::string& value : values) writer.add_bytes(6, value);
+    return bytes;
+}
+
+TEST(TensorProto, ReadsStrings) {
+    const std::vector<std::string> values{"a", "", std::string("\0\xff", 2), "bb"};
+    const TensorValues read = read_tensor_values_proto(strings_message({2, 2}, values), nullptr).values;
+    EXPECT_EQ(std::get<Strings>(read).shape.text(), "2x2");
+    EXPECT_EQ(std::get<Strings>(read).values, values);
+    EXPECT_THROW(read_tensor_proto(strings_message({1}, {"a"}), nullptr), Unsupported) << "only numbers are wanted";
+}
+
+TEST(TensorProto, WritesTheStringsThatItReads) {
+    for (const Strings& strings : {Strings{Shape{}, {"x"}}, Strings{Shape{2, 0}, {}}, Strings{Shape{2}, {"", "\n"}}}) {
+        const NamedValues back = read_tensor_values_proto(write_tensor_proto(strings, "name"), nullptr);
+        EXPECT_EQ(back.name, "name");
+        EXPECT_EQ(std::get<Strings>(back.values), strings);
+    }
+}
+
+TEST(TensorProto, RefusesStringsThatDoNotFit) {
+    const auto refused = [](const std::string& bytes) {
+        EXPECT_THROW(read_tensor_values_proto(bytes, nullptr), UserError);
+    };
+    refused(strings_message({3}, {"a", "b"}));
+    refused(strings_message({int64_t{1} << 40}, {"a"}));
+    refused(strings_message({int64_t{1} << 40, int64_t{1} << 40}, {}));
+    refused(strings_message({-1}, {}));
+    std::string raw = strings_message({1}, {"a"});
+    protozero::pbf_writer(raw).add_bytes(9, "a");
+    refused(raw);
+    std::string mixed = strings_message({1}, {});
+    protozero::pbf_writer(mixed).add_float(4, 1);
+    refused(mixed);
+    std::string numbers = write_tensor_proto(Tensor::scalar(1.0F), "");
+    protozero::pbf_writer(numbers).add_bytes(6, "a");
+    refused(numbers);
+}
+
 }  // namespace
 }  // namespace headway

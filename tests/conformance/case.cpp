@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "onnx/proto.h"
 #include "ops/op.h"
-#include "tensor/tensor_proto.h"
 
 namespace headway::conformance {
 namespace {
@@ -24,7 +23,7 @@ Datum read_datum(const fs::path& path, DeclaredKind kind) {
     const auto text = std::make_shared<std::string>(read_file(path.string()));
     if (kind == DeclaredKind::sequence) return read_sequence_proto(*text, text);
     if (kind == DeclaredKind::optional) return read_optional_proto(*text, text);
-    return read_tensor_proto(*text, text).tensor;
+    return read_tensor_datum(*text, text);
 }
 
 // What ONNX's runner feeds to light models: 0, 1/n, 2/n, ...

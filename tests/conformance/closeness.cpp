@@ -1,7 +1,9 @@
 #include "closeness.h"
 
+#include <algorithm>
 #include <functional>
 
+#include "base/text.h"
 #include "tensor/compare.h"
 
 namespace headway::conformance {
@@ -17,6 +19,13 @@ Found form_of_tensor(const Tensor& got, const Tensor& want) {
     return std::nullopt;
 }
 
+Found compare_strings(const Strings& got, const Strings& want) {
+    if (got.shape != want.shape) return "has shape " + got.shape.text() + " instead of " + want.shape.text();
+    const auto [at, wanted] = std::ranges::mismatch(got.values, want.values);
+    if (at == got.values.end()) return std::nullopt;
+    return "holds \"" + escaped(*at) + "\" instead of \"" + escaped(*wanted) + "\"";
+}
+
 Found compare_data(const Datum& got, const Datum& want, const CompareTensors& values) {
     const auto compare = [&](const Tensor& a, const Tensor& b) {
         const Found form = form_of_tensor(a, b);
@@ -25,6 +34,7 @@ Found compare_data(const Datum& got, const Datum& want, const CompareTensors& va
     if (got.index() != want.index())
         return "is " + std::string(kind_of(got)) + " instead of " + std::string(kind_of(want));
     if (const auto* tensor = std::get_if<Tensor>(&got)) return compare(*tensor, std::get<Tensor>(want));
+    if (const auto* strings = std::get_if<Strings>(&got)) return compare_strings(*strings, std::get<Strings>(want));
     if (!std::holds_alternative<Sequence>(got)) return std::nullopt;
     const std::vector<Tensor>& tensors = std::get<Sequence>(got).tensors;
     const std::vector<Tensor>& wanted = std::get<Sequence>(want).tensors;
