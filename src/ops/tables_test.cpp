@@ -47,7 +47,7 @@ TEST(TfIdfVectorizer, RefusesPoolsThatDoNotFit) {
     EXPECT_THROW(run_op("TfIdfVectorizer", 9, {i64({1, 2, 3})}, attributes), UserError);
     attributes.pop_back();
     attributes.emplace_back("pool_strings", std::vector<std::string>{"a", "b", "c"});
-    EXPECT_THROW(run_op("TfIdfVectorizer", 9, {i64({1, 2, 3})}, attributes), Unsupported);
+    EXPECT_THROW(run_op("TfIdfVectorizer", 9, {i64({1, 2, 3})}, attributes), UserError);
 }
 
 TEST(TreeEnsemble, SeveralTrees) {
