@@ -25,6 +25,9 @@ Graph bound(const Graph& graph, std::span<const Datum> inputs) {
             value.kind = DeclaredKind::tensor;
             value.type = tensor->type();
             value.set_shape(tensor->shape());
+        } else if (std::holds_alternative<Strings>(inputs[i])) {
+            value.kind = DeclaredKind::tensor;
+            value.type = ElementType::string;  // without a shape: nothing on strings is compiled
         } else {
             value.kind = std::holds_alternative<Sequence>(inputs[i]) ? DeclaredKind::sequence : DeclaredKind::optional;
         }
@@ -77,7 +80,8 @@ private:
     // Such a node needs no shapes, so it may follow others of its kind at once.
     bool is_always_interpreted(const Node& node) const {
         return !op_of(node, ops_).fields().reference || std::ranges::any_of(node.inputs, [&](ValueId id) {
-            return id != no_value && graph_.value(id).kind != DeclaredKind::tensor;
+            return id != no_value &&
+                   (graph_.value(id).kind != DeclaredKind::tensor || graph_.value(id).type == ElementType::string);
         });
     }
 

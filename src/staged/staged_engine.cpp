@@ -68,6 +68,13 @@ StagedInput limits_of(const Graph& graph, ValueId id, const Bindings& bindings) 
     return input;
 }
 
+// Type and shape of a tensor of numbers or of strings; nothing for other data.
+std::optional<TensorDesc> desc_of(const Datum& datum) {
+    if (const auto* tensor = std::get_if<Tensor>(&datum)) return TensorDesc{tensor->type(), tensor->shape()};
+    if (const auto* strings = std::get_if<Strings>(&datum)) return TensorDesc{ElementType::string, strings->shape};
+    return std::nullopt;
+}
+
 std::string limits_text(const StagedInput& input) {
     std::string text;
     for (size_t axis = 0; axis < input.low.size(); ++axis) {
@@ -121,22 +128,22 @@ void StagedEngine::check(std::span<const Datum> inputs) const {
     std::map<std::string, int64_t> symbols;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const StagedPort& port = inputs_[i];
-        const auto* tensor = std::get_if<Tensor>(&inputs[i]);
-        if (tensor == nullptr) {
+        const std::optional<TensorDesc> given = desc_of(inputs[i]);
+        if (!given) {
             if (port.kind == DeclaredKind::tensor)
                 throw UserError("input " + escaped(port.name) + " is " + std::string(kind_of(inputs[i])) +
                                 " instead of a tensor");
             continue;
         }
         const auto fail = [&](const std::string& what) {
-            throw UserError("input " + escaped(port.name) + " is " + std::string(to_string(tensor->type())) + " " +
-                            tensor->shape().text() + ", the engine takes " + what);
+            throw UserError("input " + escaped(port.name) + " is " + std::string(to_string(given->type)) + " " +
+                            given->shape.text() + ", the engine takes " + what);
         };
-        if (port.type != ElementType::undefined && tensor->type() != port.type) fail(std::string(to_string(port.type)));
+        if (port.type != ElementType::undefined && given->type != port.type) fail(std::string(to_string(port.type)));
         if (!port.dims) continue;
-        if (tensor->shape().rank() != port.dims->size()) fail(limits_text(limits_[i]));
+        if (given->shape.rank() != port.dims->size()) fail(limits_text(limits_[i]));
         for (size_t axis = 0; axis < port.dims->size(); ++axis) {
-            const int64_t extent = tensor->shape()[axis];
+            const int64_t extent = given->shape[axis];
             if (extent < limits_[i].low[axis] || extent > limits_[i].high[axis]) fail(limits_text(limits_[i]));
             const std::string& symbol = (*port.dims)[axis].symbol;
             if (symbol.empty() || symbol == "?") continue;
@@ -144,7 +151,7 @@ void StagedEngine::check(std::span<const Datum> inputs) const {
             if (known != extent)
                 fail("\"" + escaped(symbol) + "\" = " + std::to_string(known) + " as in another input");
         }
-        if (port.fixed_value && !std::ranges::equal(port.fixed_value->bytes(), tensor->bytes()))
+        if (port.fixed_value && !std::ranges::equal(port.fixed_value->bytes(), std::get<Tensor>(inputs[i]).bytes()))
             throw UserError("input " + escaped(port.name) +
                             " was fixed when the engine was built and now has another value");
     }
