@@ -2,6 +2,7 @@
 
 #include "ops/doubles.h"
 #include "ops/normalization.h"
+#include "ops/op.h"
 
 namespace headway {
 namespace {
