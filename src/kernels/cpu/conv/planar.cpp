@@ -188,8 +188,9 @@ double efficiency(const PlanarTiles& tiles, const ConvGeometry& g) {
     const int64_t count = ceil_div(vectors, tiles.vectors[narrowest]);
     const double sums = static_cast<double>(narrowest * vectors) / static_cast<double>(count);
     const double channels = narrowest, taps = static_cast<double>(g.kw);
-    double share = 0.95 * channels / (channels + 0.7);  // channels share the loads of pixels
-    share *= taps / (taps + 0.3);                       // a kernel row is a loop of its own
+    double share = 0.98 * channels / (channels + 0.4);  // channels share the loads of pixels
+    share *= taps / (taps + 0.25);                      // a kernel row is a loop of its own
+    if (g.stride_w > 1) share *= 0.75;                  // rows of gathered pixels come from the second-level cache
     return share * std::min(1.0, sums / 9);             // fewer do not hide the latency of multiply-adds
 }
 
