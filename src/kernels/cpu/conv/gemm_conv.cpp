@@ -247,7 +247,7 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
 
 Kernel::Fields gemm1x1_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
     return fields_of({WindowForm::gemm1x1, "conv.gemm1x1", "gemm", "1x1 convolution as one product over nhwc pixels.",
-                      0.9, supports_1x1},
+                      0.87, supports_1x1},
                      isa, isa_name, micro);
 }
 Kernel::Fields indirect_conv(Isa isa, std::string_view isa_name, const GemmMicro& micro) {
