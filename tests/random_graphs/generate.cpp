@@ -39,6 +39,7 @@ constexpr Weighted makers[] = {
     {make_order, 2},
     {make_quantized_pair, 3},
     {make_quantized_convolution, 2},
+    {make_integer_convolution, 2},
     {make_quantized_product, 2},
     {make_spelled, 3},
     {make_residual, 3},

@@ -1,5 +1,6 @@
 // Random nodes that sum: convolutions, products, pools, reductions, normalisations, recurrent layers.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "maker.h"
@@ -116,7 +117,6 @@ void make_product(Maker& maker) {
         const int64_t inner = trans_a != 0 ? shape[0] : shape[1], rows = trans_a != 0 ? shape[1] : shape[0];
         std::vector<ValueId> inputs{
             *a, maker.floats(trans_b != 0 ? Shape{columns, inner} : Shape{inner, columns}, deviation)};
-        static const std::vector<Shape> none{};
         if (maker.rng.chance(0.7)) inputs.push_back(maker.floats(maker.broadcast_part({rows, columns})));
         maker.add("Gemm", inputs,
                   {{"transA", trans_a},
@@ -130,6 +130,12 @@ void make_product(Maker& maker) {
         const Shape b = maker.shape(id);
         return maker.is_f32(id) && b.rank() == 2 && b[0] == depth;
     });
+    if (maker.rng.chance(0.1) && shape.rank() >= 2) {
+        // Constant weights from the left, as exporters of column vectors write them.
+        const int64_t rows = shape[shape.rank() - 2];
+        maker.one("MatMul", {maker.floats({columns, rows}, 1 / std::sqrt(1.0 + static_cast<double>(rows))), *a});
+        return;
+    }
     ValueId b = no_value;
     if (other && maker.rng.coin())
         b = *other;

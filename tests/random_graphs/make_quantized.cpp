@@ -86,6 +86,34 @@ void make_quantized_convolution(Maker& maker) {
     if (maker.rng.chance(0.7)) through_bytes(maker, activated);
 }
 
+// The same on the bytes themselves.
+void make_integer_convolution(Maker& maker) {
+    if (maker.special()) return;
+    const auto x = maker.pick([&](ValueId id) {
+        const Shape shape = maker.shape(id);
+        return maker.is_f32(id) && shape.rank() == 4 && shape.elements() > 0 && shape.elements() < 2000;
+    });
+    if (!x) return;
+    const int64_t channels = maker.shape(*x)[1], out = maker.channel_count(), kernel = maker.rng.coin() ? 1 : 3;
+    const ElementType x_type = random_byte(maker), w_type = random_byte(maker), y_type = x_type;
+    const ValueId x_scale = scales(maker, {}), x_zero = zero_point(maker, x_type, {});
+    const ValueId bytes = maker.one("QuantizeLinear", {*x, x_scale, x_zero});
+    const ValueId w = random_bytes(maker, w_type, {out, channels, kernel, kernel});
+    const std::vector<int64_t> pads(4, kernel / 2);
+    if (maker.rng.coin()) {
+        const ValueId w_zero = zero_point(maker, w_type, {});
+        const ValueId sums = maker.one("ConvInteger", {bytes, w, x_zero, w_zero}, {{"pads", pads}}, 10);
+        maker.one("Mul", {maker.one("Cast", {sums}, {{"to", int64_t{1}}}), scales(maker, {out, 1, 1})});
+        return;
+    }
+    const Shape parameters = maker.rng.coin() ? Shape{out} : Shape{};
+    const ValueId y_scale = maker.scalar(2.5F), y_zero = zero_point(maker, y_type, {});
+    const ValueId w_scale = scales(maker, parameters), w_zero = maker.constant(Tensor(w_type, parameters));
+    const ValueId y =
+        maker.one("QLinearConv", {bytes, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero}, {{"pads", pads}}, 10);
+    maker.one("DequantizeLinear", {y, y_scale, y_zero});
+}
+
 void make_quantized_product(Maker& maker) {
     if (maker.special()) return;
     const auto x = maker.pick_f32(2, 3);

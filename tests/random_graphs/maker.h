@@ -117,6 +117,7 @@ void make_order(Maker& maker);   // TopK, ArgMax, CumSum, Trilu, ScatterElements
 
 void make_quantized_pair(Maker& maker);
 void make_quantized_convolution(Maker& maker);
+void make_integer_convolution(Maker& maker);
 void make_quantized_product(Maker& maker);
 
 void make_spelled(Maker& maker);         // layer norm, GELU, hard swish and others in their parts
