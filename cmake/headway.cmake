@@ -20,6 +20,9 @@ if(HEADWAY_SANITIZE)
   # without recovery: a test that only prints what the sanitizer found would pass
   target_compile_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
+  if(HEADWAY_SANITIZE MATCHES "fuzzer")
+    target_compile_options(headway_options INTERFACE -gline-tables-only)  # all that a report needs
+  endif()
   target_link_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE})
 endif()
 
@@ -58,6 +61,12 @@ endfunction()
 # Vector code may contract a*b+c: its results are judged by the operator's tolerance, references stay uncontracted.
 function(headway_isa_flags sources)
   set(fast -O3 -ffp-contract=fast)
+  if(HEADWAY_SANITIZE)
+    set(fast -O1 -ffp-contract=fast)  # instrumented, an unrolled kernel takes minutes to compile
+  endif()
+  if(HEADWAY_SANITIZE MATCHES "fuzzer")
+    set(unwatched -fno-sanitize=all)  # engines of the fuzz targets are built for AVX2
+  endif()
   set(avx2 -mavx2 -mfma -mf16c)
   set(avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
       -Wno-maybe-uninitialized -Wno-uninitialized)  # g++ 12's own intrinsics: GCC bug 105593
@@ -65,11 +74,11 @@ function(headway_isa_flags sources)
     if(source MATCHES "_avx2\\.cpp$")
       set(flags ${fast} ${avx2} -DHEADWAY_ISA=avx2 -DHEADWAY_ISA_AVX2)
     elseif(source MATCHES "_avx512\\.cpp$")
-      set(flags ${fast} ${avx2} ${avx512} -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
+      set(flags ${fast} ${avx2} ${avx512} ${unwatched} -DHEADWAY_ISA=avx512 -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_avx512bf16\\.cpp$")
-      set(flags ${fast} ${avx2} ${avx512} -mavx512bf16 -DHEADWAY_ISA=avx512bf16 -DHEADWAY_ISA_AVX512)
+      set(flags ${fast} ${avx2} ${avx512} ${unwatched} -mavx512bf16 -DHEADWAY_ISA=avx512bf16 -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_avx512vnni\\.cpp$")
-      set(flags ${fast} ${avx2} ${avx512} -mavx512vnni -DHEADWAY_ISA=avx512vnni -DHEADWAY_ISA_AVX512)
+      set(flags ${fast} ${avx2} ${avx512} ${unwatched} -mavx512vnni -DHEADWAY_ISA=avx512vnni -DHEADWAY_ISA_AVX512)
     elseif(source MATCHES "_emulated512\\.cpp$")
       # the 16-lane code on a machine without AVX-512: same source, vectors of two AVX2 halves; linked into tests only
       set(flags ${fast} ${avx2} -Wno-psabi -DHEADWAY_ISA=emulated512 -DHEADWAY_ISA_EMULATED512)

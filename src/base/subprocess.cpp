@@ -59,6 +59,18 @@ std::vector<std::string> merged_environment(const SubprocessOptions& options) {
     return merged;
 }
 
+// Whatever is open beside standard input, output and error closes at exec, also what a library opened without saying
+// so.
+void keep_descriptors_from_child() {
+    constexpr unsigned first = 3, cloexec = 1u << 2;  // CLOSE_RANGE_CLOEXEC
+    if (::syscall(SYS_close_range, first, ~0u, cloexec) == 0) return;
+    rlimit most{};  // a kernel before 5.11
+    ::getrlimit(RLIMIT_NOFILE, &most);
+    constexpr rlim_t longest_walk = 65536;
+    for (rlim_t fd = first; fd < std::min(most.rlim_cur, longest_walk); ++fd)
+        ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
+}
+
 // Between fork and exec only calls that are safe there. An errno goes to `report` when exec fails.
 [[noreturn]] void become(char* const* command, char* const* environment, int64_t memory_limit, int socket, int errors,
                          int report, pid_t parent) {
@@ -72,6 +84,7 @@ std::vector<std::string> merged_environment(const SubprocessOptions& options) {
     ::dup2(socket, 0);
     ::dup2(socket, 1);
     ::dup2(errors, 2);
+    keep_descriptors_from_child();
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     if (can_limit_memory && memory_limit > 0) {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -57,8 +58,15 @@ Subject read_subject(const std::string& path) {
     return {file.info.route, file.info.ledger};
 }
 
-std::vector<Entry> read_ledger(const std::string& text, const std::string& path) {
-    const Json list = Json::parse(text, nullptr, false);
+Json parse_ledger(const std::string& text, const std::string& path) {
+    try {
+        return read_json(text);
+    } catch (const UserError& error) {
+        throw UserError(path + ": the ledger is damaged: " + error.what());
+    }
+}
+
+std::vector<Entry> read_ledger(const Json& list, const std::string& path) {
     if (!list.is_array()) throw UserError(path + ": the ledger is damaged");
     std::vector<Entry> entries;
     try {
@@ -103,7 +111,7 @@ void print_entries(const std::vector<Entry>& entries) {
         std::cout << fmt::format("  {} {}", entry.taken ? "taken  " : "refused", escaped(entry.candidate));
         if (entry.predicted_us > 0) std::cout << fmt::format("  {:.1f} us predicted", entry.predicted_us);
         if (!entry.reason.empty())
-            std::cout << "  " << entry.reason << (entry.detail.empty() ? "" : ": " + escaped(entry.detail));
+            std::cout << "  " << escaped(entry.reason) << (entry.detail.empty() ? "" : ": " + escaped(entry.detail));
         std::cout << "  [" << escaped(entry.where) << "]\n";
     }
 }
@@ -148,12 +156,13 @@ int explain(const Options& options) {
     if (options.why_not.find('=') != std::string::npos && std::filesystem::is_directory(options.subject))
         return explain_setting(options);
     const Subject subject = read_subject(options.subject);
+    const Json ledger = parse_ledger(subject.ledger, options.subject);
     // Builders of other runtimes tell what their runtime told them, in a form of their own.
-    if (const Json ledger = Json::parse(subject.ledger, nullptr, false); ledger.is_object()) {
+    if (ledger.is_object()) {
         std::cout << ledger.dump(options.json ? -1 : 1, ' ', false, Json::error_handler_t::replace) << "\n";
         return exit_yes;
     }
-    const std::vector<Entry> entries = select(read_ledger(subject.ledger, options.subject), options);
+    const std::vector<Entry> entries = select(read_ledger(ledger, options.subject), options);
     if (!options.json) {
         std::cout << "route " << (subject.route.empty() ? std::string("(default)") : escaped(subject.route)) << "\n";
         print_entries(entries);

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "compile/inline_branch.h"
 #include "compile/modernize.h"
+#include "ops/execute.h"
+#include "ops/work.h"
 
 namespace headway {
 namespace {
@@ -52,8 +54,8 @@ bool fold_if_small(Graph& graph, NodeId id, const Registry<Op>& ops) {
         const Value& value = graph.value(output);
         if (value.shape().elements() > (is_float(value.type) ? most_reals : most_integers)) return false;
     }
-    if (!op_of(node, ops).fields().reference) return false;
-    std::vector<Tensor> results = run_reference(node, inputs, ops);
+    if (!op_of(node, ops).fields().reference || building_work(graph, node) > most_building_work) return false;
+    std::vector<Tensor> results = naming(node, [&] { return run_reference(node, inputs, ops); });
     const std::vector<ValueId> outputs = node.outputs;
     graph.erase_node(id);
     for (size_t k = 0; k < outputs.size(); ++k)

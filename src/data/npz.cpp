@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "data/npy.h"
 
@@ -102,7 +103,8 @@ private:
     static Tensor read_deflated(uint64_t method, std::span<const std::byte> data, uint64_t size, uint32_t checksum) {
         if (method != 8) damaged("this compression method is not handled");
         if (size / most_expansion > data.size()) damaged("damaged entry");
-        auto memory = std::make_shared<std::vector<std::byte>>(size);
+        const auto inflated = std::make_shared<Inflated>(size);
+        std::vector<std::byte>* memory = &inflated->bytes;
         z_stream stream{};
         if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw InternalError("zlib does not start");
         stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(data.data()));
@@ -114,8 +116,15 @@ private:
         inflateEnd(&stream);
         if (result != Z_STREAM_END || got != size) damaged("damaged compressed data");
         check_sum(*memory, checksum);
-        return read_npy(*memory, memory);
+        return read_npy(*memory, inflated);
     }
+
+    // Entries may share their compressed bytes: together they grow without an end in a short file.
+    struct Inflated {
+        explicit Inflated(uint64_t size) : claim(static_cast<int64_t>(size)), bytes(size) {}
+        MemoryClaim claim;
+        std::vector<std::byte> bytes;
+    };
 
     std::shared_ptr<const MappedFile> file_;
     std::span<const std::byte> bytes_;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "measure/confirm.h"
 #include "measure/machine_facts.h"
 #include "measure/statistics.h"
@@ -138,7 +139,7 @@ std::string profile_json(const MachineProfile& profile) {
 MachineProfile profile_from_json(const std::string& text) {
     MachineProfile profile;
     try {
-        const auto json = nlohmann::json::parse(text);
+        const nlohmann::json json = read_json(text);
         if (json.at("format") != format_name || json.at("version") != format_version)
             throw UserError("not a machine profile of version " + std::to_string(format_version));
         profile.subject = json.at("subject").get<std::string>();

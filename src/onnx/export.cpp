@@ -41,8 +41,9 @@ std::string value_info_message(const Value& value, const std::string& name) {
     pbf_writer tensor(type, 1);
     tensor.add_int32(1, static_cast<int32_t>(value.type));
     if (value.dims) {
-        pbf_writer shape(tensor, 2);
-        for (const Dim& dim : *value.dims) shape.add_message(1, dim_message(dim));
+        std::string shape;  // written also when it is empty: that of a scalar
+        for (const Dim& dim : *value.dims) pbf_writer(shape).add_message(1, dim_message(dim));
+        tensor.add_message(2, shape);
     }
     return bytes;
 }

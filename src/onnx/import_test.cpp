@@ -172,6 +172,8 @@ TEST_F(Import, ReadsBackWhatTheExporterWrites) {
     ASSERT_EQ(got.node_count(), 3);
     EXPECT_EQ(got.value(got.inputs[0]).dims->at(0).symbol, "batch");
     EXPECT_EQ(got.value(got.inputs[0]).dims->at(2).symbol, "?");
+    ASSERT_TRUE(got.value(got.inputs[1]).dims.has_value()) << "the shape of a scalar is known";
+    EXPECT_EQ(got.value(got.inputs[1]).dims->size(), 0U);
     EXPECT_EQ(got.node(0).origins[0], "scale");
     EXPECT_EQ(got.node(0).version, 13);
     EXPECT_EQ(got.constant(got.node(0).inputs[1])->at(2), -3);

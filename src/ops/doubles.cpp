@@ -1,11 +1,14 @@
 #include "ops/doubles.h"
 
+#include "base/checked.h"
+#include "base/limits.h"
 #include "ops/element.h"
 #include "ops/types.h"
 
 namespace headway {
 
 std::vector<double> doubles_of(const Tensor& tensor) {
+    static_cast<void>(MemoryClaim(checked_mul(tensor.elements(), sizeof(double), "tensor size")));
     std::vector<double> values(static_cast<size_t>(tensor.elements()));
     if (!float_types.contains(tensor.type())) {
         for (size_t i = 0; i < values.size(); ++i) values[i] = tensor.at(static_cast<int64_t>(i));

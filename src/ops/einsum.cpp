@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/checked.h"
+#include "base/limits.h"
 #include "ops/doubles.h"
 #include "ops/elementwise.h"
 
@@ -126,6 +127,7 @@ void einsum_reference(const ReferenceContext& context) {
     Strides to = context.out(0).shape().strides();
     to.resize(order.size(), 0);
     // Operands are multiplied in one after the other, on the whole walk.
+    static_cast<void>(MemoryClaim(checked_mul(walk.elements(), sizeof(double), "the walk of an equation")));
     std::vector<double> products(static_cast<size_t>(walk.elements()), 1.0);
     for (size_t k = 0; k < shapes.size(); ++k) {
         const std::vector<double> x = doubles_of(context.in(k));

@@ -2,9 +2,11 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "ops/execute.h"
 #include "ops/string_ranks.h"
+#include "ops/work.h"
 
 namespace headway {
 namespace {
@@ -109,6 +111,17 @@ std::vector<int64_t> readings(const Graph& graph) {
     return counts;
 }
 
+void check_work(const Node& node, std::span<const Tensor* const> inputs,
+                std::span<const std::optional<TensorDesc>> outputs) {
+    std::vector<const Shape*> in, out;
+    for (const Tensor* input : inputs) in.push_back(input == nullptr ? nullptr : &input->shape());
+    for (const auto& output : outputs) out.push_back(output ? &output->shape : nullptr);
+    const int64_t work = reference_work(node, in, out);
+    if (work > limits().work)
+        throw UserError("it asks for " + std::to_string(work) + " operations, more than the limit of " +
+                        std::to_string(limits().work));
+}
+
 std::vector<Datum> interpret_in(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops,
                                 const Scope* outer, int depth) {
     if (depth > max_depth) throw UserError("sub-graphs are nested deeper than " + std::to_string(max_depth));
@@ -174,6 +187,7 @@ std::vector<Tensor> run_reference(const Node& node, std::span<const Tensor* cons
     const Op& op = op_of(node, ops);
     if (!op.fields().reference) throw Unsupported("it can only be run as part of a graph");
     const auto descs = infer_outputs(op, node, inputs);
+    check_work(node, inputs, descs);
     std::vector<Tensor> outputs(descs.size());
     std::vector<Tensor*> wanted(descs.size(), nullptr);
     for (size_t i = 0; i < descs.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "ops/op.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "ops/execute.h"
 #include "ops/reference_kernels.h"
@@ -41,8 +42,13 @@ std::vector<int64_t> InferContext::required_integers(size_t input, const char* w
 void InferContext::set_output(size_t index, ElementType type, Shape shape) {
     for (int64_t extent : shape)
         if (extent < 0) throw UserError("an extent of output " + std::to_string(index) + " is negative");
-    static_cast<void>(shape.elements());  // refuses a count that does not fit
-    if (index < outputs_.size()) outputs_[index] = TensorDesc{type, std::move(shape), Layout::plain};
+    TensorDesc desc{type, std::move(shape), Layout::plain};
+    const int64_t bytes = desc.bytes();
+    if (bytes > limits().memory)
+        throw UserError("output " + std::to_string(index) + " of shape " + desc.shape.text() + " takes " +
+                        std::to_string(bytes) + " bytes, more than the memory limit of " +
+                        std::to_string(limits().memory));
+    if (index < outputs_.size()) outputs_[index] = std::move(desc);
 }
 
 const Datum& InterpretContext::datum(size_t index) const {

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "base/checked.h"
+#include "base/limits.h"
 #include "ops/arguments.h"
 #include "ops/doubles.h"
 #include "ops/resize_axis.h"
@@ -110,7 +113,10 @@ void infer_resize(InferContext& context) {
 
 std::vector<double> resize_along(const std::vector<double>& x, const Lines& lines, const ResizedAxis& axis,
                                  const ResizeRule& rule) {
-    std::vector<double> y(static_cast<size_t>(lines.outer * axis.out * lines.inner));
+    // between two axes there may be more values than in the input and in the output
+    const int64_t count = checked_product(std::array{lines.outer, axis.out, lines.inner}, "a resized axis");
+    static_cast<void>(MemoryClaim(checked_mul(count, sizeof(double), "a resized axis")));
+    std::vector<double> y(static_cast<size_t>(count));
     for (int64_t at = 0; at < axis.out; ++at) {
         const std::vector<Tap> taps = resize_taps(axis, rule, at);
         for (int64_t outer = 0; outer < lines.outer; ++outer) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/execute.h"
+#include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -77,6 +79,8 @@ Verdict may_store(const PassContext& context, const Node& node) {
         out += bytes_of(graph.value(output));
         small = small && is_small_integers(graph.value(output));
     }
+    if (building_work(graph, node) > most_building_work)
+        return Verdict::no(Reason::limit, "too much to compute while building");
     if (small) return Verdict::yes();
     if (context.route.get(scope) == "shapes") return Verdict::no(Reason::knob, "fold_constants.scope=shapes");
     const int64_t limit = context.route.get(max_mb) << 20;
@@ -124,7 +128,7 @@ bool run(PassContext& context) {
         } else {
             std::vector<const Tensor*> inputs;
             for (ValueId input : node.inputs) inputs.push_back(input == no_value ? nullptr : known(graph, input));
-            results = run_reference(node, inputs, context.ops);
+            results = naming(node, [&] { return run_reference(node, inputs, context.ops); });
         }
         changed = store(context, id, std::move(results));
         context.taken(site, "fold");

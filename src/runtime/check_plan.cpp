@@ -178,7 +178,7 @@ private:
 
     void program(const Problem& problem, const std::string& where) const {
         const Program& p = problem.epilogue;
-        if (p.empty()) return;
+        if (p.empty() && p.operands == 0 && p.results.empty()) return;
         bool ok = p.registers >= 1 && p.registers <= Program::max_registers && p.operands >= 0 &&
                   p.operands == static_cast<int>(problem.operands.size()) && p.results.size() <= problem.dst.size();
         for (const Instruction& in : p.code) {

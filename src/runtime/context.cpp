@@ -162,10 +162,14 @@ void Context::Impl::execute(int64_t* step_ns) {
     [[maybe_unused]] int64_t before = timed ? now_ns() : 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
         const Ready& step = steps_[i];
-        if (lease.get() == nullptr || step.threads == 1)
-            run_alone(step);
-        else
-            run_shared(step, *lease.get());
+        try {
+            if (lease.get() == nullptr || step.threads == 1)
+                run_alone(step);
+            else
+                run_shared(step, *lease.get());
+        } catch (const UserError& error) {  // data that an operator refuses
+            throw UserError(step_place(impl.plan, i) + ": " + error.what());
+        }
         if constexpr (timed) {
             const int64_t after = now_ns();
             step_ns[i] += after - before;

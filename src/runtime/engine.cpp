@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "runtime/engine_file.h"
 #include "runtime/engine_impl.h"
 #include "runtime/memory.h"
@@ -13,11 +14,6 @@ namespace headway {
 namespace {
 
 constexpr int64_t alignment = 64;
-
-std::string place(const Plan& plan, size_t index) {
-    const Step& step = plan.steps[index];
-    return "step " + std::to_string(index) + (step.origins.empty() ? "" : " (" + step.origins.front() + ")");
-}
 
 // A file for another machine is refused with the field that differs.
 void check_machine(const Target& target) {
@@ -62,11 +58,13 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
     const Step& step = plan.steps[index];
     const Kernel* kernel = kernels.find(step.kernel);
     if (kernel == nullptr)
-        throw UserError(place(plan, index) + " needs kernel " + step.kernel + ", which this version does not have");
+        throw UserError(step_place(plan, index) + " needs kernel " + step.kernel +
+                        ", which this version does not have");
     const Verdict verdict = kernel->supports(step.problem, target, step.choices);
-    if (!verdict) throw UserError(place(plan, index) + ": kernel " + step.kernel + " cannot run it: " + verdict.text());
+    if (!verdict)
+        throw UserError(step_place(plan, index) + ": kernel " + step.kernel + " cannot run it: " + verdict.text());
     if (shares_bytes(plan, step) && !kernel->fields().in_place)
-        throw UserError(place(plan, index) + ": kernel " + step.kernel + " cannot write over its input");
+        throw UserError(step_place(plan, index) + ": kernel " + step.kernel + " cannot write over its input");
     PreparedStep result;
     result.prepared = kernel->fields().prepare(step.problem, target, step.choices);
     HEADWAY_CHECK(result.prepared != nullptr);
@@ -110,6 +108,11 @@ std::shared_ptr<const Engine> assemble(Plan plan, EngineInfo info, const Registr
 
 std::unique_ptr<Pool> make_pool(const Settings& settings) {
     return settings.pool == "openmp" ? make_openmp_pool(settings) : make_own_pool(settings);
+}
+
+std::string step_place(const Plan& plan, size_t index) {
+    const Step& step = plan.steps[index];
+    return "step " + std::to_string(index) + (step.origins.empty() ? "" : " (" + escaped(step.origins.front()) + ")");
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/engine.h"
@@ -22,5 +23,8 @@ struct Engine::Impl {
     int64_t workspace_bytes = 0, scratch_bytes = 0;  // the largest of any step, multiples of 64
     std::shared_ptr<Pool> pool;                      // absent when no step runs on several threads
 };
+
+// "step 3 (conv1)", for errors.
+std::string step_place(const Plan& plan, size_t index);
 
 }  // namespace headway

@@ -15,7 +15,7 @@ constexpr int64_t huge_page = int64_t{2} << 20;
 
 }  // namespace
 
-Pages::Pages(int64_t bytes, std::string_view kind) {
+Pages::Pages(int64_t bytes, std::string_view kind) : claim_(bytes) {
     const bool huge = kind == "thp";
     const int64_t unit = huge ? huge_page : 4096;
     const int64_t size = round_up(std::max<int64_t>(bytes, 1), unit);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "base/limits.h"
 #include "tensor/narrow.h"
 
 namespace headway {
@@ -64,6 +65,16 @@ void visit(ElementType type, const std::byte* data, F&& f) {
     }
 }
 
+struct OwnedBytes {
+    explicit OwnedBytes(int64_t bytes)
+        : claim(bytes),
+          memory(std::aligned_alloc(64, static_cast<size_t>(round_up(std::max<int64_t>(bytes, 64), 64))), std::free) {
+        if (memory == nullptr) throw UserError("out of memory for a tensor of " + std::to_string(bytes) + " bytes");
+    }
+    MemoryClaim claim;
+    std::unique_ptr<void, decltype(&std::free)> memory;
+};
+
 }  // namespace
 
 Tensor::Tensor(ElementType type, Shape shape, int64_t limit_bytes)
@@ -73,11 +84,10 @@ Tensor::Tensor(ElementType type, Shape shape, int64_t limit_bytes)
         throw UserError("a tensor of " + shape_.text() + " (" + std::to_string(bytes) + " bytes) passes the limit of " +
                         std::to_string(limit_bytes) + " bytes");
     size_ = static_cast<size_t>(bytes);
-    void* memory = std::aligned_alloc(64, static_cast<size_t>(round_up(std::max<int64_t>(bytes, 64), 64)));
-    if (memory == nullptr) throw UserError("out of memory for a tensor of " + std::to_string(bytes) + " bytes");
-    owner_ = std::shared_ptr<void>(memory, std::free);
-    std::memset(memory, 0, size_);
-    data_ = static_cast<const std::byte*>(memory);
+    const auto owned = std::make_shared<OwnedBytes>(bytes);
+    std::memset(owned->memory.get(), 0, size_);
+    data_ = static_cast<const std::byte*>(owned->memory.get());
+    owner_ = owned;
 }
 
 Tensor::Tensor(ElementType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)

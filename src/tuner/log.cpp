@@ -31,7 +31,7 @@ StudyLog::StudyLog(const std::string& folder) : path_(log_path(folder)) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) throw UserError("cannot create the study folder " + folder + ": " + error.message());
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file_ < 0) throw UserError("cannot write " + path_ + ": " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
         ::close(file_);

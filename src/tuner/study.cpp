@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace headway {
@@ -52,6 +53,13 @@ Purpose purpose_from_string(std::string_view word) {
     for (const auto& [value, name] : purpose_names)
         if (name == word) return value;
     throw UserError("unknown purpose '" + escaped(word) + "'");
+}
+
+// Fingerprints come from the log, and files are written, read and removed under their names.
+const std::string& file_name(const std::string& fingerprint) {
+    if (fingerprint.find('/') != std::string::npos || fingerprint.find('\0') != std::string::npos)
+        throw UserError("'" + escaped(fingerprint) + "' is not a fingerprint");
+    return fingerprint;
 }
 
 }  // namespace
@@ -112,7 +120,7 @@ Study Study::read(const std::string& folder) {
 void Study::replay(const std::vector<std::string>& lines) {
     for (size_t number = 0; number < lines.size(); ++number) {
         try {
-            apply(Json::parse(lines[number]));
+            apply(read_json(lines[number]));
         } catch (const std::exception& error) {
             throw UserError(folder_ + "/log.jsonl: line " + std::to_string(number + 1) +
                             " is damaged: " + error.what());
@@ -152,10 +160,10 @@ int Study::unfinished_starts(const std::string& builder, const std::string& rout
 }
 
 std::string Study::engine_path(const std::string& fingerprint) const {
-    return folder_ + "/engines/" + fingerprint + ".hwe";
+    return folder_ + "/engines/" + file_name(fingerprint) + ".hwe";
 }
 std::string Study::ledger_path(const std::string& fingerprint) const {
-    return folder_ + "/ledgers/" + fingerprint + ".json";
+    return folder_ + "/ledgers/" + file_name(fingerprint) + ".json";
 }
 
 const std::vector<KnobDescription>& Study::knobs(const std::string& builder) const {

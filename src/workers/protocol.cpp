@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace headway {
 
@@ -29,7 +30,7 @@ constexpr std::array<std::pair<Failure, std::string_view>, 7> failure_names{{
 }};
 
 nlohmann::json parse_object(std::string_view text) {
-    nlohmann::json message = nlohmann::json::parse(text, nullptr, false);
+    nlohmann::json message = read_json(text);
     if (!message.is_object()) throw UserError("not a JSON object");
     return message;
 }

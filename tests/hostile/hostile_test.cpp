@@ -4,45 +4,22 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <protozero/pbf_writer.hpp>
 
 #include "base/file.h"
-#include "base/subprocess.h"
 #include "base/temporary.h"
 #include "data/npy.h"
 #include "data/samples.h"
 #include "graph/text.h"
 #include "onnx/export.h"
 #include "tensor/random.h"
+#include "support/program.h"
 
 namespace headway {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double longest_seconds = 60;
-constexpr int64_t memory_limit = int64_t{4} << 30;  // nothing here may ask for more
-
-struct Outcome {
-    int code = -1;
-    std::vector<std::string> lines;  // both streams
-};
-
-// Runs `headway ARGUMENTS` through the shell, so that both streams come in one.
-Outcome run(const std::string& arguments) {
-    Subprocess child({.command = {"/bin/sh", "-c", std::string("exec " HEADWAY_PROGRAM " ") + arguments + " 2>&1"},
-                      .environment = {},
-                      .memory_limit = memory_limit});
-    Outcome outcome;
-    std::string line;
-    while (child.read_line(line, longest_seconds, size_t{1} << 20) == Subprocess::Read::line)
-        outcome.lines.push_back(line);
-    const ExitStatus status = child.finish(longest_seconds);
-    outcome.code = status.signal != 0 ? -status.signal : status.code;
-    return outcome;
-}
 
 struct Case {
     const char* name;
@@ -53,10 +30,8 @@ struct Case {
 
 void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
 
-void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
 std::function<void(const std::string&)> file(std::string bytes) {
-    return [bytes](const std::string& folder) { write(folder + "/m.onnx", bytes); };
+    return [bytes](const std::string& folder) { write_bytes(folder + "/m.onnx", bytes); };
 }
 
 std::function<void(const std::string&)> model(std::string_view text) { return file(export_onnx(parse_graph(text))); }
@@ -74,7 +49,7 @@ std::string sound() { return export_onnx(parse_graph(sound_text)); }
 // A sound model with data that are not.
 std::function<void(const std::string&)> data(std::vector<NamedTensor> inputs) {
     return [inputs](const std::string& folder) {
-        write(folder + "/m.onnx", sound());
+        write_bytes(folder + "/m.onnx", sound());
         write_sample(folder + "/data/test_data_set_0", inputs, {});
     };
 }
@@ -92,11 +67,11 @@ NamedTensor with_nan() {
 // An engine file of the sound model, damaged by `damage`.
 std::function<void(const std::string&)> engine(std::function<void(std::string&)> damage) {
     return [damage](const std::string& folder) {
-        write(folder + "/m.onnx", sound());
-        ASSERT_EQ(run("build " + folder + "/m.onnx --shape x=2x3 -o " + folder + "/e.hwe").code, 0);
+        write_bytes(folder + "/m.onnx", sound());
+        ASSERT_EQ(run_program("build " + folder + "/m.onnx --shape x=2x3 -o " + folder + "/e.hwe").code, 0);
         std::string bytes = read_file(folder + "/e.hwe");
         damage(bytes);
-        write(folder + "/e.hwe", bytes);
+        write_bytes(folder + "/e.hwe", bytes);
     };
 }
 
@@ -219,24 +194,24 @@ std::vector<Case> data_cases() {
         {"no_data", file(sound()), run_data, {"data"}},
         {"empty_data",
          [](const std::string& folder) {
-             write(folder + "/m.onnx", sound());
+             write_bytes(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
          },
          run_data,
          {"data", "no data"}},
         {"garbage_tensor",
          [](const std::string& folder) {
-             write(folder + "/m.onnx", sound());
+             write_bytes(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
-             write(folder + "/data/input_0.pb", "garbage");
+             write_bytes(folder + "/data/input_0.pb", "garbage");
          },
          run_data,
          {"input_0.pb"}},
         {"garbage_archive",
          [](const std::string& folder) {
-             write(folder + "/m.onnx", sound());
+             write_bytes(folder + "/m.onnx", sound());
              fs::create_directory(folder + "/data");
-             write(folder + "/data/a.npz", "PK garbage");
+             write_bytes(folder + "/data/a.npz", "PK garbage");
          },
          run_data,
          {"a.npz", "not a zip archive"}},
@@ -250,8 +225,8 @@ std::vector<Case> data_cases() {
         {"surplus_input", data({floats("", Shape{2, 3}), floats("", Shape{2})}), run_data, {"2 inputs", "1"}},
         {"misnamed_array",
          [](const std::string& folder) {
-             write(folder + "/m.onnx", sound());
-             write(folder + "/data.npz", write_npz(std::vector{floats("images", Shape{2, 3})}));
+             write_bytes(folder + "/m.onnx", sound());
+             write_bytes(folder + "/data.npz", write_npz(std::vector{floats("images", Shape{2, 3})}));
          },
          "run {}/m.onnx --data {}/data.npz --shape x=2x3",
          {"images", "x"}},
@@ -308,11 +283,9 @@ TEST_P(Hostile, EndsWithOneClearLine) {
     const Case& test = GetParam();
     const TemporaryFolder folder;
     test.prepare(folder.path());
-    std::string arguments = test.arguments;
-    for (size_t at; (at = arguments.find("{}")) != std::string::npos;) arguments.replace(at, 2, folder.path());
-    const Outcome outcome = run(arguments);
-    std::string all;
-    for (const std::string& line : outcome.lines) all += line + "\n";
+    const std::string arguments = in_folder(test.arguments, folder.path());
+    const ProgramRun outcome = run_program(arguments);
+    const std::string all = outcome.text();
     EXPECT_EQ(outcome.code, 2) << arguments << "\n" << all;
     ASSERT_EQ(outcome.lines.size(), 1U) << all;
     EXPECT_TRUE(all.starts_with("headway: ")) << all;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "onnx/model_hash.h"
 #include "tensor/element_type.h"
@@ -136,7 +137,7 @@ Recipe read_recipe(const std::string& path) {
     try {
         if (file.bytes().size() > most_bytes) throw UserError("is too large for a recipe");
         const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-        const Json json = Json::parse(text, nullptr, false);
+        const Json json = read_json(text);
         if (!json.is_object()) throw UserError("is no JSON object");
         return Reader(json).read();
     } catch (const UserError& error) {

@@ -1,0 +1,103 @@
+// Engine files: reading, the checks of the plan, preparing and running the kernels. Every byte of a file is under a
+// checksum, so the target puts those right first, and the plan's fingerprint when the reader says what it is.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "graphs.h"
+#include "runtime/engine_file.h"
+#include "runtime/packed.h"
+#include "target.h"
+
+namespace headway::fuzz {
+namespace {
+
+// Places in the prologue, see runtime/engine_file.cpp.
+constexpr size_t first_section = 20, section_bytes = 32, sections = 4, prologue_bytes = 164;
+
+uint64_t number_at(const std::string& bytes, size_t at) {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+void put_hash(std::string& bytes, size_t at, const Hash& hash) {
+    std::memcpy(bytes.data() + at, &hash.high, 8);
+    std::memcpy(bytes.data() + at + 8, &hash.low, 8);
+}
+
+void put_checksums(std::string& bytes) {
+    if (bytes.size() < prologue_bytes) return;
+    for (size_t i = 0; i < sections; ++i) {
+        const size_t entry = first_section + i * section_bytes;
+        const uint64_t offset = number_at(bytes, entry), length = number_at(bytes, entry + 8);
+        if (offset > bytes.size() || length > bytes.size() - offset) continue;
+        put_hash(bytes, entry + 16, hash_bytes(bytes.data() + offset, length));
+    }
+    put_hash(bytes, prologue_bytes - 16, hash_bytes(bytes.data(), prologue_bytes - 16));
+}
+
+// The fingerprint ends the header, the first section.
+void put_fingerprint(std::string& bytes, std::string_view hex) {
+    const size_t end = number_at(bytes, first_section) + number_at(bytes, first_section + 8);
+    const std::string digits(hex);
+    put_hash(bytes, end - 16,
+             {std::stoull(digits.substr(0, 16), nullptr, 16), std::stoull(digits.substr(16), nullptr, 16)});
+    put_checksums(bytes);
+}
+
+EngineFile read(const std::string& bytes) {
+    return read_engine_bytes("fuzz", std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr);
+}
+
+EngineFile read_resealed(std::string& bytes) {
+    put_checksums(bytes);
+    try {
+        return read(bytes);
+    } catch (const UserError& error) {
+        constexpr std::string_view words = "is not that of the plan, ";
+        const std::string message = error.what();
+        const size_t at = message.find(words);
+        if (at == std::string::npos) throw;
+        put_fingerprint(bytes, std::string_view(message).substr(at + words.size(), 32));
+    }
+    return read(bytes);
+}
+
+int64_t extent_of(const TensorDesc& desc) { return std::min(desc.bytes(), int64_t{1} << 20); }
+
+// Running takes as long as the plan's tensors are large, or their product.
+bool is_quick(const Plan& plan) {
+    double work = 0;
+    for (const Step& step : plan.steps) {
+        double in = 1, out = 1;
+        for (const auto& src : step.problem.src)
+            if (src) in += static_cast<double>(extent_of(*src));
+        for (const TensorDesc& dst : step.problem.dst) out += static_cast<double>(extent_of(dst));
+        work += in * out;
+    }
+    return plan.arena_bytes <= (1 << 22) && work < (1 << 24);
+}
+
+void read_engine(std::string_view input) {
+    std::string bytes(input);
+    EngineFile file = read_resealed(bytes);
+    headway::Target target = headway::Target::parse(file.info.target);
+    if (file.plan.settings.threads > 1 || !is_quick(file.plan)) return;
+    check_packed(file.plan, target, catalogue().kernels);
+    const auto engine = Engine::make(std::move(file.plan), std::move(file.info), catalogue().kernels);
+    std::vector<Tensor> inputs;
+    for (const Port& port : engine->plan().inputs) {
+        inputs.emplace_back(port.desc.type, port.desc.shape);
+        std::ranges::copy(port.fixed_value, inputs.back().mutable_bytes().begin());
+    }
+    Context(engine).run(inputs);
+}
+
+const Target engine_target{{.name = "engine_file", .run = read_engine}};
+
+}  // namespace
+}  // namespace headway::fuzz
