@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -45,9 +46,14 @@ int run(int argc, char** argv) {
                  "headway");
     app.set_version_flag("--version", version_text);
     app.require_subcommand(1);
+    uint64_t memory = static_cast<uint64_t>(limits().memory);
+    app.add_option("--memory-limit", memory, "Most bytes of tensors at once, as 2G; default: what the machine has")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 60));
     std::map<const CLI::App*, Command::Action> actions;
     for (const Command* command : commands) {
         CLI::App* sub = app.add_subcommand(std::string(command->name()), std::string(command->help()));
+        sub->fallthrough();  // --memory-limit may stand behind the command
         actions[sub] = command->set_up(*sub);
     }
     try {
@@ -57,6 +63,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return complain(exit_user_error, usage_error(error, commands, argc, argv));
     }
+    Limits chosen = limits();
+    chosen.memory = static_cast<int64_t>(memory);
+    set_limits(chosen);
     const int code = actions.at(app.get_subcommands().front())();
     if (!std::cout.flush() || std::fflush(stdout) != 0)
         return complain(exit_user_error, "cannot write to standard output");

@@ -1,6 +1,5 @@
 // headway tune: the main job, from the command line to the delivered engine.
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/gate_options.h"
@@ -73,7 +73,7 @@ void complete(Options& options) {
     tune.clock = seconds_now;
     tune.profile = load_profile(tune.model.threads);
     // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.
-    tune.memory_limit = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    tune.memory_limit = limits().memory;
 }
 
 void print_summary(const TuneResult& result) {
