@@ -340,7 +340,7 @@ EngineFile read_engine_bytes(const std::string& name, std::span<const std::byte>
         throw UserError(name + ": " + error.what());
     }
     if (sections.is_staged()) result.staged = sections.record<StagedPart>(staged);
-    if (result.fingerprint() != head.fingerprint) 
+    if (result.fingerprint() != head.fingerprint)
         sections.fail("header: fingerprint", "is not that of the plan, " + result.fingerprint().hex());
     result.info = {std::move(head.builder),
                    std::move(head.builder_version),

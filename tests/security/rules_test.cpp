@@ -99,7 +99,6 @@ TEST(Depth, NestedSubgraphsTakeTimeByTheirSize) {
     Tensor condition(ElementType::boolean, Shape{});
     const std::vector<Tensor> inputs{condition, Tensor::of<float>(Shape{2}, std::vector<float>{1, -2})};
     EXPECT_LT(seconds_of([&] { EXPECT_EQ(interpret(graph, inputs, declared<Op>())[0].at(1), 2); }), 2);
-    EXPECT_LT(seconds_of([&] { bind(graph, {.shapes = {}, .values = {{"c", condition}}}, declared<Op>()); }), 2);
 }
 
 TEST(Depth, DeeperNestingIsRefusedInEveryForm) {

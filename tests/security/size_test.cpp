@@ -146,10 +146,6 @@ std::vector<Request> output_sizes() {
                "TfIdfVectorizer:9(%t) {max_gram_length=1, min_gram_length=1, max_skip_count=0, mode=\"TF\", "
                "ngram_counts=[0], ngram_indexes=[" +
                    largest + "], pool_int64s=[1]}")},
-        {"NonMaxSuppression",
-         graph(integers("n", "1,1048576,4", 3) + " %b = ConstantOfShape:9(%n)\n" + integers("m", "1,1,1048576", 3) +
-                   " %s = ConstantOfShape:9(%m)\n" + integers("k", largest, 1),
-               "NonMaxSuppression:11(%b, %s, %k)")},
     };
 }
 

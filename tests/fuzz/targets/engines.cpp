@@ -16,7 +16,9 @@ namespace headway::fuzz {
 namespace {
 
 // Places in the prologue, see runtime/engine_file.cpp.
-constexpr size_t first_section = 20, section_bytes = 32, sections = 4, prologue_bytes = 164;
+constexpr size_t version_at = 8, first_section = 20, section_bytes = 32, checksum_bytes = 16;
+
+size_t sections_of(const std::string& bytes) { return bytes[version_at] == staged_file_version ? 5 : 4; }
 
 uint64_t number_at(const std::string& bytes, size_t at) {
     uint64_t value = 0;
@@ -30,14 +32,16 @@ void put_hash(std::string& bytes, size_t at, const Hash& hash) {
 }
 
 void put_checksums(std::string& bytes) {
-    if (bytes.size() < prologue_bytes) return;
+    if (bytes.size() < first_section) return;
+    const size_t sections = sections_of(bytes), checksum = first_section + sections * section_bytes;
+    if (bytes.size() < checksum + checksum_bytes) return;
     for (size_t i = 0; i < sections; ++i) {
         const size_t entry = first_section + i * section_bytes;
         const uint64_t offset = number_at(bytes, entry), length = number_at(bytes, entry + 8);
         if (offset > bytes.size() || length > bytes.size() - offset) continue;
         put_hash(bytes, entry + 16, hash_bytes(bytes.data() + offset, length));
     }
-    put_hash(bytes, prologue_bytes - 16, hash_bytes(bytes.data(), prologue_bytes - 16));
+    put_hash(bytes, checksum, hash_bytes(bytes.data(), checksum));
 }
 
 // The fingerprint ends the header, the first section.
