@@ -95,7 +95,7 @@ void infer_node(Graph& graph, NodeId id, const Registry<Op>& ops) {
     naming(node, [&] {
         if (node.body != nullptr) return infer_group(graph, node);
         const Op& op = op_of(node, ops);
-        if (!op.fields().infer)
+        if (!op.fields().infer || !node.subgraphs.empty())
             throw Unsupported("no engine is built with it: it works on sub-graphs, sequences, optionals or strings");
         std::vector<InferContext::Input> inputs;
         for (ValueId input : node.inputs) inputs.push_back(known_input(graph, input));

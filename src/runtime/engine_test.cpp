@@ -126,7 +126,7 @@ TEST(Engine, PassesErrorsOfAnyThreadToTheCaller) {
                     context.run(std::vector<Tensor>{tensor_of(bad)});
                     FAIL() << pool << " with " << threads << " threads took element " << at;
                 } catch (const UserError& error) {
-                    EXPECT_EQ(error.what(), "element " + std::to_string(at) + " is negative");
+                    EXPECT_EQ(error.what(), "step 0 (test.positive#0): element " + std::to_string(at) + " is negative");
                 }
                 EXPECT_EQ(floats(context.run(std::vector<Tensor>{tensor_of(good)})[0]), good);
             }
