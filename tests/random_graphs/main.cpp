@@ -86,7 +86,7 @@ void report(const Finding& finding, const Catalogue& catalogue) {
     }
     const Trial small = shrunk(
         finding.trial, [&](const Trial& trial) { return kind_of_failure(isolated_failure(trial, catalogue)) == kind; },
-        catalogue, 600);
+        catalogue, 2500);
     std::printf("%s\n%s\n", isolated_failure(small, catalogue).c_str(), print_trial(small).c_str());
     std::fflush(stdout);
 }

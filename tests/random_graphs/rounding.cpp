@@ -10,7 +10,7 @@
 namespace headway::testing {
 namespace {
 
-constexpr int runs = 3;
+constexpr int runs = 6;              // that none of them moves an element is then as rare as one in 10^8
 constexpr double factor = 8;         // the largest of a few random moves is not the largest possible one
 constexpr double input_move = 1e-6;  // about eight units in the last place
 constexpr double floor_move = 1e-6;  // of the largest element of an output
