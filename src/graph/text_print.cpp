@@ -114,7 +114,8 @@ private:
                 return headway::type_text(v.type(), v.shape()) + " " + printer.values_text(v);
             }
             std::string operator()(const Strings& v) const {
-                return headway::type_text(ElementType::string, v.shape) + " " + strings_text(v, printer.table_ == nullptr ? printer.inline_limit_ : INT64_MAX);
+                return headway::type_text(ElementType::string, v.shape) + " " +
+                       strings_text(v, printer.table_ == nullptr ? printer.inline_limit_ : INT64_MAX);
             }
         };
         return std::visit(Visitor{*this}, value);

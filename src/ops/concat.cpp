@@ -22,7 +22,8 @@ void infer_concat(InferContext& context) {
     require_same_types(context);
     std::vector<Shape> shapes;
     for (size_t i = 0; i < context.input_count(); ++i) shapes.push_back(context.shape(i));
-    context.set_output(0, context.type(0), concat_shape(with_concat_axis(context.attributes(), context.version()), shapes));
+    context.set_output(0, context.type(0),
+                       concat_shape(with_concat_axis(context.attributes(), context.version()), shapes));
 }
 
 }  // namespace

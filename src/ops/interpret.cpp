@@ -61,8 +61,7 @@ bool is_interpreted(const Op& op, const Node& node, std::span<const Datum* const
 }
 
 // A node on strings by its reference: what it moves, compares or orders is their ranks.
-std::vector<Datum> run_on_ranks(const Node& node, std::span<const Datum* const> inputs,
-                                const Registry<Op>& ops) {
+std::vector<Datum> run_on_ranks(const Node& node, std::span<const Datum* const> inputs, const Registry<Op>& ops) {
     const Op::Fields& op = op_of(node, ops).fields();
     // Where moves strings although its first input is a condition.
     const bool moves_others = op.data_movement && !inputs.empty() && !holds_strings(inputs[0]);

@@ -77,11 +77,9 @@ TEST(GridSample, NotANumberStaysOneAndFarIsZero) {
 
 // At -0.5, 3.25 and 99 of the elements 0, 1, 4, 9: the border stands for each element outside.
 TEST(GridSample, CubicTakesTheBorderForEachElementOutside) {
-    const auto y = run_op("GridSample", 20,
-                          {f32({1, 1, 1, 4}, {0, 1, 4, 9}), f32({1, 1, 3, 2}, {-4.0F / 3, 0, 7.0F / 6, 0, 65, 0})},
-                          {{"mode", std::string("cubic")},
-                           {"padding_mode", std::string("border")},
-                           {"align_corners", int64_t{1}}});
+    const auto y = run_op(
+        "GridSample", 20, {f32({1, 1, 1, 4}, {0, 1, 4, 9}), f32({1, 1, 3, 2}, {-4.0F / 3, 0, 7.0F / 6, 0, 65, 0})},
+        {{"mode", std::string("cubic")}, {"padding_mode", std::string("border")}, {"align_corners", int64_t{1}}});
     expect_values(y[0], {1, 1, 1, 3}, {-0.09375, 9.52734375, 9});
 }
 
