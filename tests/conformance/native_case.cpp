@@ -74,14 +74,10 @@ NativeCase::NativeCase(Graph model, std::span<const Datum> inputs, const Catalog
     throw *first;
 }
 
-EngineInfo NativeCase::info() const {
+std::vector<Tensor> NativeCase::run(const Plan& plan, const Target& target) const {
     EngineInfo info;
-    info.target = target_.text();
-    return info;
-}
-
-std::vector<Tensor> NativeCase::run(const Plan& plan) const {
-    return Context(Engine::make(plan, info(), catalogue_.kernels)).run(inputs_);
+    info.target = target.text();
+    return Context(Engine::make(plan, info, catalogue_.kernels)).run(inputs_);
 }
 
 }  // namespace headway::conformance

@@ -32,10 +32,13 @@ public:
     const Target& target() const { return target_; }
     const Build& default_build() const { return default_; }
 
-    Build build(const Route& route) const { return headway::build(model_, bindings_, route, target_, catalogue_); }
+    Build build(const Route& route) const { return build(route, target_); }
+    Build build(const Route& route, const Target& target) const {
+        return headway::build(model_, bindings_, route, target, catalogue_);
+    }
     std::vector<Tensor> run(const Route& route) const { return run(build(route).plan); }
-    std::vector<Tensor> run(const Plan& plan) const;
-    EngineInfo info() const;
+    std::vector<Tensor> run(const Plan& plan) const { return run(plan, target_); }
+    std::vector<Tensor> run(const Plan& plan, const Target& target) const;
 
 private:
     Graph model_;

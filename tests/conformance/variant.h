@@ -35,7 +35,7 @@ struct Finding {
 Finding found_as(const std::optional<std::string>& difference);
 
 struct Variant {
-    // "passes off", "knob conv.algorithm=winograd4", "route", "reload", "interpreter", "symbols", "staged",
+    // "passes off", "knob conv.algorithm=winograd4", "route", "isa avx2", "reload", "interpreter", "symbols", "staged",
     // "fed", "taps", "twin"
     std::string name;
     // Unsupported when this way cannot run the case.
@@ -56,8 +56,8 @@ struct VariantInput {
 std::vector<Variant> variants_of(const VariantInput& input);
 
 // The parts of that list.
-// Routes: every pass off; each value of each knob that changes the engine, alone; a random route. Bit-equal where the
-// knob is exact.
+// Other routes and targets: every pass off; each value of each knob that changes the engine, alone; a random route;
+// lesser instruction sets. Bit-equal where the knob is exact.
 std::vector<Variant> route_variants(const VariantInput& input);
 // The same model run by the interpreter or written otherwise: symbols for extents, bound again by the data or left to
 // a staged engine; constants as inputs; every inner value as an output; the expanded form against the operator.

@@ -25,7 +25,9 @@ Finding reloaded_differs(const VariantInput& input) {
     const std::string engine = folder.path() + "/engine.hwe", given = folder.path() + "/given",
                       out = folder.path() + "/out";
     const Plan& plan = input.native.default_build().plan;
-    write_engine_file(engine, plan, input.native.info());
+    EngineInfo info;
+    info.target = input.native.target().text();
+    write_engine_file(engine, plan, info);
     write_sample(given, named(plan.inputs, input.native.inputs()), {});
 
     Subprocess fresh({{"/proc/self/exe", "--child"}, {}, 0});
