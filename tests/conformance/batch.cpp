@@ -1,5 +1,7 @@
 #include "batch.h"
 
+#include <time.h>
+
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -17,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr size_t longest_line = size_t{16} << 20;
 constexpr double end_seconds = 5;
+constexpr double look_seconds = 0.5;       // how often a silent child is looked at
 constexpr const char* last_mark = "last";  // this field stands in the answer to a request and in no other line
 
 // Details may quote names from a model's file, in whatever encoding.
@@ -57,23 +60,39 @@ private:
 
     Ending ask(const Json& request, std::vector<Json>& lines) {
         child_->write_line(text_of(request));
+        double begun = cpu_seconds(), seen = begun, idle = 0;
         for (;;) {
             std::string text;
-            switch (child_->read_line(text, limits_.seconds, longest_line)) {
+            switch (child_->read_line(text, look_seconds, longest_line)) {
                 case Subprocess::Read::line:
                     lines.push_back(Json::parse(text));
                     if (lines.back().contains(last_mark)) return {};
+                    begun = seen = cpu_seconds();
+                    idle = 0;
                     break;
-                case Subprocess::Read::timeout:
+                case Subprocess::Read::timeout: {
+                    const double now = cpu_seconds();
+                    idle = now > seen ? 0 : idle + look_seconds;
+                    seen = now;
+                    if (now - begun < limits_.seconds && idle < limits_.seconds) break;
                     child_->kill();
                     return {Ending::timed_out,
                             "no answer within " + std::to_string(static_cast<int>(limits_.seconds)) + " s"};
+                }
                 default:
                     const std::string how = child_->finish(end_seconds).text();
                     const std::string last = child_->last_error_line();
                     return {Ending::died, how + (last.empty() ? "" : ": " + last)};
             }
         }
+    }
+
+    // CPU time of the child with all its threads.
+    double cpu_seconds() const {
+        clockid_t clock{};
+        timespec used{};
+        if (::clock_getcpuclockid(child_->pid(), &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+        return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
     }
 
     const std::vector<Json>& requests_;

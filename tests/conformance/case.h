@@ -27,6 +27,8 @@ std::string model_file(const CaseFiles& files);
 struct CaseTolerance {
     double rtol = 1e-3, atol = 1e-7;
     double half_rtol = 1e-2, half_atol = 1e-3;
+    // Products (Conv, MatMul, Gemm) that a value may pass one after the other: over them the rounding of knobs adds up.
+    int products = 1;
 };
 // ONNX's own numbers, or those of the case's data.json.
 CaseTolerance tolerance_of(const CaseFiles& files);

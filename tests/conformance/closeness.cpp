@@ -1,6 +1,7 @@
 #include "closeness.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "base/text.h"
@@ -96,7 +97,9 @@ Found reordered_difference(std::span<const Datum> got, std::span<const Datum> wa
     return compare_all(got, want, [&](const Tensor& a, const Tensor& b) -> Found {
         if (numerics == Numerics::reduced && !is_float(a.type())) return std::nullopt;
         const Difference found = within(a, b, tolerance);
-        if (found.mismatches == 0 || (found.special == 0 && found.max_rel <= allowed(numerics))) return std::nullopt;
+        if (found.mismatches == 0 ||
+            (found.special == 0 && found.max_rel <= allowed(numerics) * std::sqrt(tolerance.products)))
+            return std::nullopt;
         return mismatch(found);
     });
 }

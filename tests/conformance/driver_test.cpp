@@ -25,6 +25,9 @@ Json misbehave(const Json& request, const std::function<void(const Json&)>& send
     if (what == "crash") ::raise(SIGSEGV);
     if (what == "throw") throw UserError("on purpose");
     if (what == "hang") ::pause();
+    if (what == "spin")
+        for (volatile int turns = 0;; turns = turns + 1) {
+        }
     // Addresses alone: the limit is on address space, and no memory is touched.
     if (what == "memory") return {{"got", ::operator new (size_t{8} << 30, std::nothrow) != nullptr}};
     return {{"pid", ::getpid()}};
@@ -52,10 +55,11 @@ std::vector<Ended1> run(const std::vector<std::string>& what, int jobs, int batc
 
 TEST(Batch, GoesOnAfterEachKindOfDeath) {
     for (int jobs : {1, 3}) {
-        const auto ended = run({"good", "crash", "good", "hang", "throw", "early", "good"}, jobs);
+        const auto ended = run({"good", "crash", "good", "hang", "throw", "early", "good", "spin"}, jobs);
         EXPECT_EQ(ended[1].ending.kind, Ending::died);
         EXPECT_NE(ended[1].ending.detail.find("signal 11"), std::string::npos) << ended[1].ending.detail;
         EXPECT_EQ(ended[3].ending.kind, Ending::timed_out);
+        EXPECT_EQ(ended[7].ending.kind, Ending::timed_out);
         EXPECT_EQ(ended[4].ending.kind, Ending::died);
         EXPECT_NE(ended[4].ending.detail.find("on purpose"), std::string::npos) << ended[4].ending.detail;
         ASSERT_EQ(ended[5].lines.size(), 2U);

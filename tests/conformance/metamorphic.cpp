@@ -45,6 +45,15 @@ LoadedCase load(const CaseFiles& files, uint64_t seed, const Catalogue& catalogu
     return loaded;
 }
 
+int count_products(const Graph& graph) {
+    int count = 0;
+    for (NodeId id = 0; id < graph.node_count(); ++id) {
+        const std::string& op = graph.node(id).op;
+        if (op == "Conv" || op == "MatMul" || op == "Gemm") ++count;
+    }
+    return std::max(count, 1);
+}
+
 Finding run_variant(const Variant& variant) {
     try {
         return variant.run();
@@ -135,6 +144,7 @@ Json handle_metamorphic(const Json& request, const std::function<void(const Json
         return {{"not_built", error.what()}};
     }
     VariantInput input{*native, outputs, tolerance_of(files), files.name, std::nullopt, seed, catalogue};
+    input.tolerance.products = count_products(native->model());
     if (request.contains("twin")) input.twin = CaseFiles{files.name, request.at("twin")};
     for (const Variant& variant : variants_of(input)) {
         if (!variant.name.starts_with(only)) continue;

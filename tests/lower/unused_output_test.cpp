@@ -8,15 +8,36 @@ namespace {
 
 using testing::catalogue;
 
-class UnusedOutput : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(UnusedOutput, LeavesTheOthersRight) {
-    const Graph graph = parse_graph(GetParam());
+void expect_as_interpreted(const Graph& graph) {
     const std::vector<Tensor> inputs = testing::random_inputs(graph);
     const Target target = Target::native();
     const std::vector<Tensor> got =
         testing::run_engine(build(graph, {}, Route(), target, catalogue()).plan, target, inputs);
     EXPECT_LE(testing::worst_difference(got, interpret(graph, inputs, catalogue().ops)), 2e-5);
+}
+
+class UnusedOutput : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(UnusedOutput, LeavesTheOthersRight) { expect_as_interpreted(parse_graph(GetParam())); }
+
+// A copy of the input is not all that Dropout gives.
+TEST(Dropout, GivesAMaskOfItsInputsType) {
+    expect_as_interpreted(parse_graph(R"(graph {
+  input %x: f32[2,3]
+  %y, %mask = Dropout:7(%x) {ratio=0.5}
+  output %y
+  output %mask
+})"));
+}
+
+TEST(Dropout, IsNoCopyWhenItTrains) {
+    expect_as_interpreted(parse_graph(R"(graph {
+  input %x: f32[4,8]
+  const %ratio: f32[] = {0.5}
+  const %training: bool[] = {1}
+  %y = Dropout:13(%x, %ratio, %training) {seed=5}
+  output %y
+})"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, UnusedOutput,

@@ -53,6 +53,10 @@ Verdict plan_tile(const Problem& problem, CopyPlan* plan) {
 Verdict plan_same_bytes(const Problem& problem, CopyPlan* plan) {
     const TensorDesc& src = *problem.src[0];
     const TensorDesc& dst = problem.dst[0];
+    if (problem.op == "Dropout") {
+        if (problem.dst.size() > 1) return Verdict::no(Reason::shape, "a mask as an output");
+        if (problem.src.size() > 2 && problem.src[2]) return Verdict::no(Reason::attribute, "training mode");
+    }
     if (src.shape.elements() != dst.shape.elements())
         return Verdict::no(Reason::shape, src.shape.text() + " to " + dst.shape.text());
     if (src.shape == dst.shape) {
