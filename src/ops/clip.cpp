@@ -20,7 +20,9 @@ std::optional<typename E::Compute> clip_bound(const ReferenceContext& context, s
         return E::load(stored<typename E::Storage>(context.in(index))[0]);
     }
     if (!context.attributes.has(name)) return std::nullopt;
-    return static_cast<typename E::Compute>(context.attributes.real(name, 0));
+    Tensor bound(E::type, Shape{});
+    bound.set(0, context.attributes.real(name, 0));  // saturates where the type does not hold it
+    return E::load(stored<typename E::Storage>(bound)[0]);
 }
 
 void clip_reference(const ReferenceContext& context) {

@@ -87,5 +87,14 @@ TEST(Elementwise, RefusesWhatIsWrong) {
     EXPECT_THROW(run_op("NoSuchOperator", 14, {f32({1}, {1})}), Unsupported);
 }
 
+TEST(Elementwise, AttributeBoundsOfClipFitIntegers) {
+    const auto clip = [](float low, float high) {
+        return run_op("Clip", 6, {i64({-5, 0, 5})}, {{"min", low}, {"max", high}})[0].to_int64();
+    };
+    EXPECT_EQ(clip(-1e30F, 1e30F), (std::vector<int64_t>{-5, 0, 5}));
+    EXPECT_EQ(clip(-2, 3), (std::vector<int64_t>{-2, 0, 3}));
+    EXPECT_EQ(clip(-1e30F, std::nanf("")), (std::vector<int64_t>{-5, 0, 0}));  // as Cast takes NaN
+}
+
 }  // namespace
 }  // namespace headway
