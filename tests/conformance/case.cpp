@@ -1,6 +1,7 @@
 #include "case.h"
 
 #include <algorithm>
+#include <limits>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,10 @@ CaseTolerance tolerance_of(const CaseFiles& files) {
         stated = fs::path(files.path).parent_path().parent_path() / "real" /
                  ("test_" + files.name.substr(std::string("light_").size())) / "data.json";
     CaseTolerance tolerance;
+    const std::vector<std::string> operators = operators_of(files);
+    const auto has = [&](const char* op) { return std::ranges::find(operators, op) != operators.end(); };
+    if (has("DFT") || has("STFT"))
+        tolerance.of_largest = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
     if (!fs::exists(stated)) return tolerance;
     const auto json = nlohmann::json::parse(read_file(stated.string()), nullptr, false);
     if (!json.is_object()) throw UserError(stated.string() + " is not a JSON object");

@@ -62,8 +62,11 @@ std::string mismatch(const Difference& found) {
 
 Difference within(const Tensor& got, const Tensor& want, const CaseTolerance& tolerance) {
     const bool half = is_float(got.type()) && size_of(got.type()) == 2;
+    double largest = 0;
+    for (int64_t i = 0; tolerance.of_largest > 0 && i < want.elements(); ++i)
+        if (const double size = std::abs(want.at(i)); std::isfinite(size)) largest = std::max(largest, size);
     return compare_tensors(got, want, half ? tolerance.half_rtol : tolerance.rtol,
-                           half ? tolerance.half_atol : tolerance.atol);
+                           (half ? tolerance.half_atol : tolerance.atol) + tolerance.of_largest * largest);
 }
 
 // How far values of order one may move, by the promise of a knob: as in tests/knobs.

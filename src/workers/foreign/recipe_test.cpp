@@ -94,9 +94,9 @@ TEST_F(RecipeTest, HostileFilesAreRefusedWithTheField) {
         {with(R"("threads.intra":"1")", R"("threads.intra":[[[]]])"), "\"settings\""},
         {with(R"("fingerprint":"f")", R"("fingerprint":")" + std::string((size_t{1} << 20) + 1, 'x') + "\""),
          "\"fingerprint\" is too long"},
-        {with("}\n", ""), "no JSON object"},
-        {std::string(100'000, '['), "no JSON object"},
-        {"", "no JSON object"},
+        {with("}\n", ""), "not JSON"},
+        {std::string(100'000, '['), "nested deeper"},
+        {"", "not JSON"},
         {"[]", "no JSON object"},
     };
     for (const auto& [text, fault] : faults) {
