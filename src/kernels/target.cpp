@@ -1,5 +1,6 @@
 #include "kernels/target.h"
 
+#include <cpuid.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -143,12 +144,18 @@ void set_field(Target& target, std::string_view name, std::string_view value) {
                         "'; known are isa, vnni, bf16, fp16, fma512, l1, l2, l3, threads, onednn");
 }
 
+// Clang 14 does not know the word "f16c".
+bool has_f16c() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 }  // namespace
 
 std::string_view to_string(Isa isa) { return isa_names[static_cast<size_t>(isa)]; }
 
 bool runs_here(Isa isa) {
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     if (isa == Isa::baseline) return true;
     if (isa == Isa::avx2) return avx2;
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -37,7 +37,7 @@ TEST(Planted, WrongAndOnlyFastAloneAreBothRejected) {
     const std::string model = folder.path() + "/model.onnx", study = folder.path() + "/study";
     write_file_atomically(model, export_onnx(testing::witness_graph("conv_chain")));
     const std::string command = std::string(program) + " tune " + model +
-                                " --space 'planted.kernel=[off|wrong|slow]' --budget 60s" + " --study " + study +
+                                " --space 'planted.kernel=[off|wrong|slow]' --budget 150s" + " --study " + study +
                                 " -o " + folder.path() + "/best.hwe >" + folder.path() + "/out 2>&1";
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status));
