@@ -1,7 +1,6 @@
 #include "compile/resolve.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/error.h"
 #include "compile/inline_branch.h"
@@ -109,14 +108,15 @@ private:
         inline_taken_branch(graph_, id);
         if (++inlined_ > max_inlined_branches) throw UserError("the model unfolds into too many If branches");
         // The branch's nodes are next, unless one reads a value that is made further on.
-        const auto fresh = std::views::iota(first, graph_.node_count());
+        std::vector<NodeId> fresh;
+        for (NodeId at = first; at < graph_.node_count(); ++at) fresh.push_back(at);
         const auto is_ready = [&](NodeId at) {
             return std::ranges::all_of(graph_.node(at).inputs, [&](ValueId input) {
                 const NodeId producer = input == no_value ? no_node : graph_.value(input).producer;
                 return producer == no_node || producer >= first || is_done(producer);
             });
         };
-        if (std::ranges::all_of(fresh, is_ready)) return take(std::vector<NodeId>(fresh.begin(), fresh.end()));
+        if (std::ranges::all_of(fresh, is_ready)) return take(fresh);
         pending_.clear();
         take(graph_.topological_order());
     }

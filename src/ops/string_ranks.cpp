@@ -9,8 +9,7 @@ StringRanks::StringRanks(std::span<const Datum* const> inputs) : sorted_{""} {
         if (const auto* strings = input == nullptr ? nullptr : std::get_if<Strings>(input))
             sorted_.insert(sorted_.end(), strings->values.begin(), strings->values.end());
     std::ranges::sort(sorted_);
-    const auto repeated = std::ranges::unique(sorted_);
-    sorted_.erase(repeated.begin(), repeated.end());
+    sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
 }
 
 Tensor StringRanks::ranks(const Strings& strings) const {

@@ -87,6 +87,9 @@ Finding taps_differ(const VariantInput& input) {
 }
 
 Finding twin_differs(const VariantInput& input) {
+    const std::vector<std::string> operators = operators_of(*input.twin);
+    if (std::ranges::find(operators, "Bernoulli") != operators.end())
+        throw Unsupported("the operator and its expansion draw random numbers each in its way");
     const OnnxModel model = import_onnx(model_file(*input.twin), input.catalogue.ops);
     const std::vector<DataSet> sets = read_data_sets(*input.twin, model.graph);
     if (sets.empty()) throw Unsupported("the operator's case has no data");
