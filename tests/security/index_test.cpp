@@ -1,5 +1,5 @@
 // Indices that come as data are checked wherever they are read: in constant folding, in the kernels of an engine and
-// in the interpreter (rule 7 of docs/design/0011-untrusted-input.md). Among them peers' failures: a negative index of
+// in the interpreter (rule 7 of docs/design/0012-untrusted-input.md). Among them peers' failures: a negative index of
 // ArrayFeatureExtractor read memory before the table (ONNX Runtime #27265), Col2Im wrote outside its image (#28706).
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Paths that files name: external data of models, members of archives, links, and where results are saved. The rows of
-// docs/design/0011-untrusted-input.md, through the program itself where it can show them. Inside and outside stand two
+// docs/design/0012-untrusted-input.md, through the program itself where it can show them. Inside and outside stand two
 // files whose contents must never appear anywhere.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

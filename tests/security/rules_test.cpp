@@ -1,4 +1,4 @@
-// The other rules of docs/design/0011-untrusted-input.md: sizes of raw data, depth, names in linear time, unknown
+// The other rules of docs/design/0012-untrusted-input.md: sizes of raw data, depth, names in linear time, unknown
 // numbers, errors that keep the contents of files to themselves, child processes.
 #include <fcntl.h>
 #include <gtest/gtest.h>

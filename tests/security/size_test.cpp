@@ -1,6 +1,6 @@
 // Files of a few hundred bytes that ask for any amount of memory or time. Each is fed to the program in a process of
 // little memory: it must be refused in one line, or answered, in a moment (rule 2 of
-// docs/design/0011-untrusted-input.md).
+// docs/design/0012-untrusted-input.md).
 #include <gtest/gtest.h>
 
 #include "base/temporary.h"
