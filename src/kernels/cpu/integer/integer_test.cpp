@@ -1,6 +1,9 @@
 // Products of 8-bit integers against plain loops: exact on every instruction set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 
 #include "kernels/kernel_testing.h"
@@ -169,6 +172,41 @@ TEST(IntegerConv, IsExactOnOddShapes) {
     for (const Conv& conv : cases)
         for (ElementType x : byte_types)
             for (ElementType w : byte_types) check(conv, x, w);
+}
+
+// The formula of ONNX in double, whose quotients round to those of f32.
+void check_quantize(const std::vector<float>& x) {
+    testing::KernelCase test;
+    test.problem.op = "DynamicQuantizeLinear";
+    test.add_src({ElementType::f32, Shape{static_cast<int64_t>(x.size())}, Layout::plain}, x);
+    test.problem.dst = {{ElementType::u8, Shape{static_cast<int64_t>(x.size())}, Layout::plain},
+                        {ElementType::f32, Shape{}, Layout::plain},
+                        {ElementType::u8, Shape{}, Layout::plain}};
+    double low = 0, high = 0;
+    for (const double value : x) low = value < low ? value : low, high = value > high ? value : high;
+    const float scale = static_cast<float>(high - low) / 255;
+    const double divisor = scale == 0 ? 1 : scale;
+    const auto rounded = [&](double value) -> double { return std::nearbyint(static_cast<float>(value / divisor)); };
+    const double zero = std::clamp(rounded(-low), 0.0, 255.0);
+    std::vector<uint8_t> want;
+    for (const double value : x)
+        want.push_back(std::isnan(value) ? 0 : static_cast<uint8_t>(std::clamp(rounded(value) + zero, 0.0, 255.0)));
+    const auto kernels = testing::kernels_for(test.problem.op);
+    ASSERT_FALSE(kernels.empty());
+    for (const Kernel* kernel : kernels) {
+        EXPECT_EQ(testing::run_kernel<uint8_t>(*kernel, test, 0), want) << kernel->name() << " of " << x.size();
+        EXPECT_EQ(testing::run_kernel<float>(*kernel, test, 1), std::vector<float>{scale}) << kernel->name();
+        EXPECT_EQ(testing::run_kernel<uint8_t>(*kernel, test, 2), std::vector<uint8_t>{static_cast<uint8_t>(zero)});
+    }
+}
+
+TEST(DynamicQuantize, IsExactOnOddSizes) {
+    for (const int64_t count : {0, 1, 3, 17, 24, 1000, 16384, 40001})
+        for (const auto& [low, high] : {std::pair{-2.0F, 3.0F}, {0.5F, 1e6F}, {-7.0F, -1e-3F}})
+            check_quantize(testing::random_floats(count, 5, low, high));
+    check_quantize({0, -0.0F, 0});
+    check_quantize({1, 2, 3, 4, 5, 6, 7, 8, std::numeric_limits<float>::quiet_NaN()});
+    check_quantize({-1, 254, 0.5F, 1.5F, 2.5F, 100.5F});  // a scale of 1: ties
 }
 
 }  // namespace
