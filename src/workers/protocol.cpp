@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -29,9 +31,17 @@ constexpr std::array<std::pair<Failure, std::string_view>, 7> failure_names{{
     {Failure::interrupted, "interrupted"},
 }};
 
+// The JSON library casts what stands where an integer belongs, and a cast of a number past 64 bits is undefined.
+bool has_number_past_integers(const nlohmann::json& value) {
+    constexpr double limit = 9223372036854775808.0;  // 2^63
+    if (value.is_number_float()) return !(std::abs(value.get<double>()) < limit);
+    return value.is_structured() && std::ranges::any_of(value, has_number_past_integers);
+}
+
 nlohmann::json parse_object(std::string_view text) {
     nlohmann::json message = read_json(text);
     if (!message.is_object()) throw UserError("not a JSON object");
+    if (has_number_past_integers(message)) throw UserError("a number is past 64 bits");
     return message;
 }
 
