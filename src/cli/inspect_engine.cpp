@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli/inspect.h"
-#include "graph/text.h"
+#include "staged/staged_engine.h"
 
 namespace headway {
 namespace {
@@ -74,12 +74,6 @@ nlohmann::ordered_json port_json(const Value& value) {
     json["dims"] = nlohmann::ordered_json::array();
     for (const Dim& dim : *value.dims) json["dims"].push_back(dim.extent);
     return json;
-}
-
-Graph staged_graph(const EngineFile& file) {
-    std::vector<Tensor> table;
-    for (const Constant& constant : file.plan.constants) table.push_back(constant.bytes);
-    return parse_graph(file.staged->graph, table);
 }
 
 std::string staged_text(const EngineFile& file) {

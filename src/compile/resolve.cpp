@@ -17,14 +17,8 @@ constexpr int64_t most_integers = 1024, most_reals = 64;
 // Nested Ifs unfold one inside the other; a file may not make this loop for ever.
 constexpr int max_inlined_branches = 10000;
 
-bool is_known(const Graph& graph, ValueId id) {
-    const Value& value = graph.value(id);
-    return value.kind == DeclaredKind::tensor && value.type != ElementType::undefined &&
-           value.type != ElementType::string && value.has_static_shape();
-}
-
 bool all_known(const Graph& graph, const std::vector<ValueId>& ids) {
-    return std::ranges::all_of(ids, [&](ValueId id) { return id == no_value || is_known(graph, id); });
+    return std::ranges::all_of(ids, [&](ValueId id) { return id == no_value || is_known(graph.value(id)); });
 }
 
 // Computes a node whose inputs are all known and whose results are small.
@@ -130,6 +124,11 @@ private:
 };
 
 }  // namespace
+
+bool is_known(const Value& value) {
+    return value.kind == DeclaredKind::tensor && value.type != ElementType::undefined &&
+           value.type != ElementType::string && value.has_static_shape();
+}
 
 std::vector<Unresolved> resolve(Graph& graph, const Registry<Op>& ops) { return Resolver(graph, ops).run(); }
 

@@ -9,6 +9,9 @@
 
 namespace headway {
 
+// A tensor whose type and shape are known. Strings are none: nothing on them is compiled.
+bool is_known(const Value& value);
+
 // A node of whose outputs type or shape depend on more than is known.
 struct Unresolved {
     NodeId node;

@@ -46,6 +46,21 @@ std::vector<AttributeDoc> rms_norm_attributes() {
             {"stash_type", "int", "1", "not read: the reference computes in double"}};
 }
 
+Op::Fields simplified_fields(const char* domain, const char* help) {
+    return {
+        .name = "SimplifiedLayerNormalization",
+        .domain = domain,
+        .since = {1},
+        .inputs = {2, 2},
+        .outputs = {1, 2},
+        .types = float_types,
+        .attributes = rms_norm_attributes(),
+        .infer = infer_rms_norm,
+        .reference = rms_norm_reference,
+        .help = help,
+    };
+}
+
 }  // namespace
 
 const Op rms_normalization_op{{
@@ -60,29 +75,9 @@ const Op rms_normalization_op{{
 }};
 
 // ONNX Runtime's own, which it puts into ONNX's domain. Exporters write both domains.
-const Op simplified_layer_normalization_op{{
-    .name = "SimplifiedLayerNormalization",
-    .since = {1},
-    .inputs = {2, 2},
-    .outputs = {1, 2},
-    .types = float_types,
-    .attributes = rms_norm_attributes(),
-    .infer = infer_rms_norm,
-    .reference = rms_norm_reference,
-    .help = "RMSNormalization by the name that ONNX Runtime gives it; the second output is 1 / the root of each part.",
-}};
-
-const Op microsoft_simplified_layer_normalization_op{{
-    .name = "SimplifiedLayerNormalization",
-    .domain = "com.microsoft",
-    .since = {1},
-    .inputs = {2, 2},
-    .outputs = {1, 2},
-    .types = float_types,
-    .attributes = rms_norm_attributes(),
-    .infer = infer_rms_norm,
-    .reference = rms_norm_reference,
-    .help = "SimplifiedLayerNormalization in the domain of its maker.",
-}};
+const Op simplified_layer_normalization_op{simplified_fields(
+    "", "RMSNormalization by the name that ONNX Runtime gives it; the second output is 1 / the root of each part.")};
+const Op microsoft_simplified_layer_normalization_op{
+    simplified_fields("com.microsoft", "SimplifiedLayerNormalization in the domain of its maker.")};
 
 }  // namespace headway

@@ -37,10 +37,6 @@ Graph bound(const Graph& graph, std::span<const Datum> inputs) {
     return result;
 }
 
-bool has_shape(const Value& value) {
-    return value.kind == DeclaredKind::tensor && size_of(value.type) > 0 && value.has_static_shape();
-}
-
 // Inputs of a node and what its sub-graphs capture.
 std::vector<ValueId> read_by(const Node& node, const std::unordered_map<std::string, ValueId>& names) {
     std::vector<ValueId> ids;
@@ -93,7 +89,7 @@ private:
         };
         const bool is_waiting = any_made(Made::later);
         const bool is_resolved = std::ranges::all_of(
-            node.outputs, [&](ValueId output) { return output == no_value || has_shape(graph_.value(output)); });
+            node.outputs, [&](ValueId output) { return output == no_value || is_known(graph_.value(output)); });
         Made when = Made::later;
         if (is_resolved && !is_waiting && !any_made(Made::referenced) && node.subgraphs.empty())
             when = Made::compiled;

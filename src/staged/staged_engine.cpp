@@ -17,18 +17,6 @@ namespace {
 
 constexpr int64_t no_limit = std::numeric_limits<int64_t>::max();
 
-Graph parsed(const EngineFile& file) {
-    std::vector<Tensor> table;
-    for (const Constant& constant : file.plan.constants) table.push_back(constant.bytes);
-    Graph graph = parse_graph(file.staged->graph, table);
-    try {
-        verify_graph(graph, headway::Stage::imported);
-    } catch (const InternalError& error) {
-        throw UserError(error.what());  // the file's fault, not ours
-    }
-    return graph;
-}
-
 StagedPort port_of(const Graph& graph, ValueId id) {
     const Value& value = graph.value(id);
     return {value.name, value.kind, value.type, value.dims, std::nullopt};
@@ -91,9 +79,21 @@ std::string limits_text(const StagedInput& input) {
 
 }  // namespace
 
+Graph staged_graph(const EngineFile& file) {
+    std::vector<Tensor> table;
+    for (const Constant& constant : file.plan.constants) table.push_back(constant.bytes);
+    Graph graph = parse_graph(file.staged->graph, table);
+    try {
+        verify_graph(graph, headway::Stage::imported);
+    } catch (const InternalError& error) {
+        throw UserError(error.what());  // the file's fault, not ours
+    }
+    return graph;
+}
+
 std::shared_ptr<const StagedEngine> StagedEngine::make(EngineFile file, const Catalogue& catalogue) {
     if (!file.staged) throw UserError("the engine is not one of open shapes");
-    Graph graph = parsed(file);
+    Graph graph = staged_graph(file);
     const std::shared_ptr<StagedEngine> engine(new StagedEngine);
     engine->limits_ = file.staged->inputs;
     if (engine->limits_.size() != graph.inputs.size())

@@ -24,6 +24,9 @@ struct StagedPort {
     std::optional<Tensor> fixed_value;
 };
 
+// The graph that the file of a staged engine holds. UserError when it is broken.
+Graph staged_graph(const EngineFile& file);
+
 class StagedEngine {
 public:
     // `catalogue` outlives the engine. UserError when the file holds no staged engine or a broken one.

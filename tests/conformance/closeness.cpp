@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "support/promise.h"
 #include "tensor/compare.h"
 
 namespace headway::conformance {
@@ -69,21 +70,6 @@ Difference within(const Tensor& got, const Tensor& want, const CaseTolerance& to
                            (half ? tolerance.half_atol : tolerance.atol) + tolerance.of_largest * largest);
 }
 
-// How far values of order one may move, by the promise of a knob: as in tests/knobs.
-double allowed(Numerics numerics) {
-    switch (numerics) {
-        case Numerics::exact:
-            return 0;
-        case Numerics::reorders:
-            return 2e-5;
-        case Numerics::approximates:
-            return 2e-4;
-        case Numerics::reduced:
-            return 3e-2;
-    }
-    return 0;
-}
-
 }  // namespace
 
 Found difference(std::span<const Datum> got, std::span<const Datum> want, const CaseTolerance& tolerance) {
@@ -101,7 +87,7 @@ Found reordered_difference(std::span<const Datum> got, std::span<const Datum> wa
         if (numerics == Numerics::reduced && !is_float(a.type())) return std::nullopt;
         const Difference found = within(a, b, tolerance);
         if (found.mismatches == 0 ||
-            (found.special == 0 && found.max_rel <= allowed(numerics) * std::sqrt(tolerance.products)))
+            (found.special == 0 && found.max_rel <= testing::allowed(numerics) * std::sqrt(tolerance.products)))
             return std::nullopt;
         return mismatch(found);
     });

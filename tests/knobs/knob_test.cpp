@@ -5,26 +5,13 @@
 
 #include "staged/staged_engine.h"
 #include "support/graph_engine.h"
+#include "support/promise.h"
 
 namespace headway {
 namespace {
 
+using testing::allowed;
 using testing::catalogue;
-
-// How far a knob's values may move outputs of order one, by its promise.
-double allowed(Numerics numerics) {
-    switch (numerics) {
-        case Numerics::exact:
-            return 0;
-        case Numerics::reorders:
-            return 2e-5;
-        case Numerics::approximates:
-            return 2e-4;  // Winograd F(4,3), polynomials
-        case Numerics::reduced:
-            return 3e-2;  // bfloat16 has 8 bits
-    }
-    return 0;
-}
 
 Target target_of(const KnobBase& knob, Target native) {
     if (knob.witness_target().empty()) return native;

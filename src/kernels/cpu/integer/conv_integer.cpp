@@ -19,8 +19,6 @@ Verdict read(const Problem& problem, ConvGeometry& g) {
     return check_integer_operands(problem, g.oc);
 }
 
-uint8_t flip_of(ElementType type, ElementType flipped) { return type == flipped ? 128 : 0; }
-
 class ConvInteger final : public Prepared {
 public:
     ConvInteger(const IntegerMicro& micro, const Problem& problem) : micro_(micro), operands_(problem) {
@@ -33,10 +31,7 @@ public:
     }
 
     int64_t tiles(int) const override { return g_.batch * g_.group * blocks_; }
-    int64_t scratch_bytes() const override {
-        return round_up(rows_per_tile * panels_.row_bytes(), 64) +
-               rows_per_tile * static_cast<int64_t>(sizeof(int32_t));
-    }
+    int64_t scratch_bytes() const override { return room().bytes(); }
 
     void run(const Args& args, int, int64_t begin, int64_t end) const override {
         for (int64_t tile = begin; tile < end; ++tile) run_tile(args, tile);
@@ -51,17 +46,18 @@ public:
         b.emplace_back(ElementType::i32, Shape{g.oc});
         for (int64_t group = 0; group < g.group; ++group)
             shape.pack(constants[1]->bytes().data() + group * g.group_oc() * g.k(), 1, g.k(),
-                       flip_of(problem.src[1]->type, ElementType::u8),
+                       flip_of(problem.src[1]->type, moved_b),
                        b[0].mutable_data<int8_t>().data() + group * shape.bytes(),
                        b[1].mutable_data<int32_t>().data() + group * g.group_oc());
         return pack_integers(problem, constants, std::move(b));
     }
 
 private:
+    IntegerRowRoom room() const { return {panels_, rows_per_tile}; }
     void run_tile(const Args& args, int64_t tile) const {
         const int64_t pixels = g_.oh * g_.ow, first = tile % blocks_ * rows_per_tile;
         const int64_t group = tile / blocks_ % g_.group, image = tile / blocks_ / g_.group;
-        const int32_t x_zero = zero_point(operands_.at(args, 2), x_type_) + flip_of(x_type_, ElementType::i8);
+        const int32_t x_zero = zero_point(operands_.at(args, 2), x_type_) + flip_of(x_type_, moved_a);
         const IntegerRows rows =
             gather(args, image, group, first, std::min(rows_per_tile, pixels - first), static_cast<uint8_t>(x_zero));
         const std::byte* w_zero = operands_.at(args, 3);
@@ -78,26 +74,16 @@ private:
     // Windows of output pixels [first, first + count) of one image and group; padding is the zero point.
     IntegerRows gather(const Args& args, int64_t image, int64_t group, int64_t first, int64_t count,
                        uint8_t zero) const {
-        const int64_t step = panels_.row_bytes();
-        auto* values = reinterpret_cast<uint8_t*>(args.scratch);
-        auto* sums = reinterpret_cast<int32_t*>(args.scratch + round_up(rows_per_tile * step, 64));
         const auto* x =
             reinterpret_cast<const uint8_t*>(args.src[0]) + (image * g_.ic + group * g_.group_ic()) * g_.ih * g_.iw;
-        for (int64_t r = 0; r < count; ++r) {
-            uint8_t* row = values + r * step;
-            const int64_t top = (first + r) / g_.ow * g_.stride_h - g_.pad_top;
-            const int64_t left = (first + r) % g_.ow * g_.stride_w - g_.pad_left;
-            gather_window(x, top, left, zero, row);
-            std::fill(row + g_.k(), row + step, uint8_t{0});
-            int32_t sum = 0;
-            for (int64_t k = 0; k < g_.k(); ++k) sum += row[k];
-            sums[r] = sum;
-        }
-        return {values, step, sums, count};
+        return room().rows(args.scratch, count, [&](int64_t r, uint8_t* row) {
+            gather_window(x, (first + r) / g_.ow * g_.stride_h - g_.pad_top,
+                          (first + r) % g_.ow * g_.stride_w - g_.pad_left, zero, row);
+        });
     }
 
     void gather_window(const uint8_t* x, int64_t top, int64_t left, uint8_t zero, uint8_t* row) const {
-        const uint8_t flip = flip_of(x_type_, ElementType::i8);
+        const uint8_t flip = flip_of(x_type_, moved_a);
         const bool inside = left >= 0 && left + (g_.kw - 1) * g_.dilation_w < g_.iw;
         for (int64_t channel = 0; channel < g_.group_ic(); ++channel, x += g_.ih * g_.iw)
             for (int64_t i = 0; i < g_.kh; ++i, row += g_.kw) {

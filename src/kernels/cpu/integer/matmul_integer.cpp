@@ -57,8 +57,6 @@ Verdict read(const Problem& problem, Geometry& g) {
     return check_integer_operands(problem, g.columns);
 }
 
-uint8_t flip_of(ElementType type, ElementType flipped) { return type == flipped ? 128 : 0; }
-
 class MatmulInteger final : public Prepared {
 public:
     MatmulInteger(const IntegerMicro& micro, const Problem& problem) : micro_(micro), operands_(problem) {
@@ -80,10 +78,7 @@ public:
     int64_t workspace_bytes() const override {
         return phases() == 1 ? 0 : checked_mul(g_.b_count, matrix_bytes(), "packed operand");
     }
-    int64_t scratch_bytes() const override {
-        return round_up(rows_per_tile * panels_.row_bytes(), 64) +
-               rows_per_tile * static_cast<int64_t>(sizeof(int32_t));
-    }
+    int64_t scratch_bytes() const override { return room().bytes(); }
 
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
         for (int64_t tile = begin; tile < end; ++tile) {
@@ -104,7 +99,7 @@ public:
             b.emplace_back(ElementType::i32, Shape{g.b_count, g.columns});
             for (int64_t i = 0; i < g.b_count; ++i)
                 shape.pack(constants[1]->bytes().data() + i * g.inner * g.columns, g.columns, 1,
-                           flip_of(problem.src[1]->type, ElementType::u8),
+                           flip_of(problem.src[1]->type, moved_b),
                            b[0].mutable_data<int8_t>().data() + i * shape.bytes(),
                            b[1].mutable_data<int32_t>().data() + i * g.columns);
         }
@@ -112,6 +107,7 @@ public:
     }
 
 private:
+    IntegerRowRoom room() const { return {panels_, rows_per_tile}; }
     int64_t sums_at() const { return round_up(panels_.bytes(), 64); }
     int64_t matrix_bytes() const {
         return sums_at() + round_up(g_.columns * static_cast<int64_t>(sizeof(int32_t)), 64);
@@ -119,7 +115,7 @@ private:
 
     void pack_matrix(const Args& args, int64_t matrix) const {
         std::byte* to = args.workspace + matrix * matrix_bytes();
-        panels_.pack(args.src[1] + matrix * g_.inner * g_.columns, g_.columns, 1, flip_of(b_type_, ElementType::u8),
+        panels_.pack(args.src[1] + matrix * g_.inner * g_.columns, g_.columns, 1, flip_of(b_type_, moved_b),
                      reinterpret_cast<int8_t*>(to), reinterpret_cast<int32_t*>(to + sums_at()));
     }
 
@@ -139,7 +135,7 @@ private:
             sums = reinterpret_cast<const int32_t*>(matrix + sums_at());
         }
         const IntegerRows rows = read_rows(args, item.a * g_.rows + row, std::min(rows_per_tile, g_.rows - row));
-        const IntegerZeros zeros{zero_point(operands_.at(args, 2), a_type_) + flip_of(a_type_, ElementType::i8),
+        const IntegerZeros zeros{zero_point(operands_.at(args, 2), a_type_) + flip_of(a_type_, moved_a),
                                  operands_.at(args, 3), b_type_, b_zero_per_column_};
         int32_t* c = reinterpret_cast<int32_t*>(args.dst[0]) + (item.c * g_.rows + row) * g_.columns;
         for (int64_t panel = first; panel < last; ++panel)
@@ -148,22 +144,11 @@ private:
     }
 
     IntegerRows read_rows(const Args& args, int64_t first, int64_t count) const {
-        const int64_t step = panels_.row_bytes();
-        auto* values = reinterpret_cast<uint8_t*>(args.scratch);
-        auto* sums = reinterpret_cast<int32_t*>(args.scratch + round_up(rows_per_tile * step, 64));
         const auto* from = reinterpret_cast<const uint8_t*>(args.src[0]) + first * g_.inner;
-        const uint8_t flip = flip_of(a_type_, ElementType::i8);
-        for (int64_t r = 0; r < count; ++r, from += g_.inner) {
-            uint8_t* to = values + r * step;
-            int32_t sum = 0;
-            for (int64_t k = 0; k < g_.inner; ++k) {
-                to[k] = from[k] ^ flip;
-                sum += to[k];
-            }
-            std::fill(to + g_.inner, to + step, uint8_t{0});
-            sums[r] = sum;
-        }
-        return {values, step, sums, count};
+        const uint8_t flip = flip_of(a_type_, moved_a);
+        return room().rows(args.scratch, count, [&](int64_t r, uint8_t* to) {
+            for (int64_t k = 0; k < g_.inner; ++k) to[k] = from[r * g_.inner + k] ^ flip;
+        });
     }
 
     const IntegerMicro& micro_;

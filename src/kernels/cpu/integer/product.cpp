@@ -38,6 +38,9 @@ void IntegerPanels::pack(const std::byte* from, int64_t k_step, int64_t n_step, 
     }
 }
 
+IntegerRowRoom::IntegerRowRoom(const IntegerPanels& shape, int64_t rows)
+    : k_(shape.k), step_(shape.row_bytes()), rows_(rows), sums_at_(round_up(rows * step_, 64)) {}
+
 int32_t zero_point(const std::byte* at, ElementType type) {
     if (at == nullptr) return 0;
     const auto bits = static_cast<uint8_t>(*at);

@@ -38,6 +38,10 @@ struct IntegerPanels {
     void pack(const std::byte* from, int64_t k_step, int64_t n_step, uint8_t flip, int8_t* panels, int32_t* sums) const;
 };
 
+// What moves values to the sign that micro.h wants: 128 for the other one. Of a and of b the types that are moved.
+inline constexpr ElementType moved_a = ElementType::i8, moved_b = ElementType::u8;
+constexpr uint8_t flip_of(ElementType type, ElementType moved) { return type == moved ? 128 : 0; }
+
 // A zero point of one element of an 8-bit type, as an integer; 0 where `at` is null.
 int32_t zero_point(const std::byte* at, ElementType type);
 
@@ -49,8 +53,7 @@ struct IntegerZeros {
     bool b_per_column = false;
 
     int32_t column(int64_t j) const {
-        return zero_point(b == nullptr ? nullptr : b + (b_per_column ? j : 0), b_type) -
-               (b_type == ElementType::u8 ? 128 : 0);
+        return zero_point(b == nullptr ? nullptr : b + (b_per_column ? j : 0), b_type) - flip_of(b_type, moved_b);
     }
 };
 
@@ -60,6 +63,31 @@ struct IntegerRows {
     int64_t step;
     const int32_t* sums;
     int64_t count;
+};
+
+// Room for so many rows, in scratch memory.
+class IntegerRowRoom {
+public:
+    IntegerRowRoom(const IntegerPanels& shape, int64_t rows);
+    int64_t bytes() const { return sums_at_ + rows_ * static_cast<int64_t>(sizeof(int32_t)); }
+    // fill(row, values) writes shape.k moved values; the padding and the sums are added here.
+    template <class Fill>
+    IntegerRows rows(std::byte* scratch, int64_t count, Fill&& fill) const {
+        auto* values = reinterpret_cast<uint8_t*>(scratch);
+        auto* sums = reinterpret_cast<int32_t*>(scratch + sums_at_);
+        for (int64_t r = 0; r < count; ++r) {
+            uint8_t* row = values + r * step_;
+            fill(r, row);
+            for (int64_t k = k_; k < step_; ++k) row[k] = 0;
+            int32_t sum = 0;
+            for (int64_t k = 0; k < k_; ++k) sum += row[k];
+            sums[r] = sum;
+        }
+        return {values, step_, sums, count};
+    }
+
+private:
+    int64_t k_, step_, rows_, sums_at_;
 };
 
 // Calls store(row, column, value) for all rows and the columns of one panel that exist.
