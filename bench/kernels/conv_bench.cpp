@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <string>
 
 #include "kernels/cpu/conv/geometry.h"
 #include "kernels/cpu/testing/conv_cases.h"
 #include "kernels/cpu/testing/kernel_run.h"
-#include "peak.h"
+#include "kernels_bench.h"
 
 namespace headway {
 namespace {
@@ -112,7 +111,9 @@ std::string name_of(const Layer& layer, Layout dst, const Kernel& kernel) {
            (dst == Layout::nhwc ? "" : "_" + std::string(to_string(dst))) + "/" + std::string(kernel.name());
 }
 
-void register_all(double peak) {
+}  // namespace
+
+void register_convolutions(double peak) {
     static const Target target = Target::native();
     static const Registry<Kernel> kernels = declared<Kernel>();
     for (const Layer& layer : layers())
@@ -129,14 +130,4 @@ void register_all(double peak) {
             }
 }
 
-}  // namespace
 }  // namespace headway
-
-int main(int argc, char** argv) {
-    const double peak = headway::measured_peak_gflops();
-    std::printf("core peak: %.1f GFLOP/s\n", peak);
-    headway::register_all(peak);
-    benchmark::Initialize(&argc, argv);
-    benchmark::RunSpecifiedBenchmarks();
-    return 0;
-}
