@@ -235,6 +235,8 @@ HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
 
 #endif
 
+// Asks for the cache line at p, into the second-level cache; p may be any address.
+HEADWAY_INLINE void fetch(const char* p) { _mm_prefetch(p, _MM_HINT_T1); }
 HEADWAY_INLINE vf zero() { return broadcast(0.0F); }
 
 }  // namespace headway::HEADWAY_ISA

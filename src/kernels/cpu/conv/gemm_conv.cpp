@@ -66,7 +66,7 @@ public:
           windows_(make_windows(form, micro.computes_in_bf16(), problem, g_)),
           epilogue_(problem, Epilogue::View::pixels, isa) {
         const Blocking blocking = choose_blocking(g_.pixels(), g_.oc, panels_.k(), micro, target, choices);
-        kc_ = blocking.kc;
+        walk_ = blocking.walk;
         blocks_ = windows_->blocks(blocking.rows);
         units_ = column_units(panels_, g_.group, blocking.columns);
         int64_t most = 0;
@@ -106,7 +106,7 @@ private:
                 rows = found;
             else if (std::exchange(rounded_group, part.group) != part.group)
                 rows = round_rows(micro_, found, block.count, args.scratch + rounded_at_);
-            multiply_block(weights, rows, block.count, part.block.panel_begin, part.block.panel_end, kc_,
+            multiply_block(weights, rows, block.count, part.block.panel_begin, part.block.panel_end, walk_,
                            dst + block.pixel * g_.oc + part.group * panels_.n(), g_.oc);
         }
         epilogue_.apply(args.operands, dst, block.pixel, block.count, unit.column, unit.columns);
@@ -118,7 +118,7 @@ private:
     Panels panels_;
     std::unique_ptr<Windows> windows_;
     Epilogue epilogue_;
-    int64_t kc_ = 0;
+    Walk walk_{};
     std::vector<PixelBlock> blocks_;
     std::vector<ColumnUnit> units_;
     int64_t pointer_bytes_ = 0, rounded_at_ = 0, scratch_bytes_ = 0;
@@ -220,7 +220,7 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
     fields.help = form.help;
     fields.ops = {"Conv"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob};
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob};
     const bool bf16 = micro.computes_in_bf16();
     if (bf16)
         fields.compute = ComputeFormat::bf16;

@@ -59,8 +59,8 @@ private:
         const int64_t matrix_bytes = panels_.size() * (format_ == WeightFormat::bf16 ? 2 : 4);
         const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + group * matrix_bytes, zeros_.data()};
         float* product = reinterpret_cast<float*>(args.workspace) + row * g_.taps() * g_.oc + group * panels_.n();
-        multiply_block(b, {pointers, rows, 1, panels_.k()}, rows, columns.panel_begin, columns.panel_end, blocking_.kc,
-                       product, g_.taps() * g_.oc);
+        multiply_block(b, {pointers, rows, 1, panels_.k()}, rows, columns.panel_begin, columns.panel_end,
+                       blocking_.walk, product, g_.taps() * g_.oc);
     }
 
     void gather_tile(const Args& args, int64_t tile) const {
@@ -142,7 +142,7 @@ Kernel::Fields col2im_deconv(Isa isa, std::string_view isa_name, const GemmMicro
     fields.help = "Any transposed convolution: one product of all taps, then each output pixel gathers its taps.";
     fields.ops = {"ConvTranspose"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &weight_format_knob};
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob, &weight_format_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) {
         DeconvGeometry geometry{};
         return read_deconv(problem, geometry);

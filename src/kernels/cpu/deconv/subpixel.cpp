@@ -46,7 +46,7 @@ private:
         // input lines of a batch follow each other, and so do the output lines they make
         const int64_t pixel = (line * g_.kh + kh) * g_.ow + iw * g_.kw;
         float* dst = reinterpret_cast<float*>(args.dst[0]);
-        multiply_block(b, {pointers, count, 1, g_.ic}, count, 0, panels_.list().size(), blocking_.kc,
+        multiply_block(b, {pointers, count, 1, g_.ic}, count, 0, panels_.list().size(), blocking_.walk,
                        dst + pixel * g_.oc, panels_.n());
         epilogue_.apply(args.operands, dst, pixel, count * g_.kw, 0, g_.oc);
     }
@@ -105,7 +105,7 @@ Kernel::Fields subpixel_deconv(Isa isa, std::string_view isa_name, const GemmMic
         "Transposed convolution whose kernel is as large as its stride: one dense product for each kernel row.";
     fields.ops = {"ConvTranspose"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &weight_format_knob};
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob, &weight_format_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&micro](const Problem& problem, const Target&, const Choices&) { return work_of(micro, problem); };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,

@@ -37,6 +37,21 @@ const Knob<int64_t> gemm_kc_knob{{
     .witness_route = "conv.algorithm=gemm",
 }};
 
+const Knob<std::string_view> gemm_prefetch_knob{{
+    .name = "gemm.prefetch",
+    .help = "Fetches the next panel of the weights into the second-level cache while one is multiplied; off pays where "
+            "all weights of a network stay in that cache.",
+    .family = "kernel",
+    .values = {"on", "off"},
+    .scope = Scope::site,
+    .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
+}};
+
+Walk choose_walk(const Choices& choices) {
+    return {choices.get(gemm_kc_knob), choices.get(gemm_prefetch_knob) == "on"};
+}
+
 namespace {
 
 // A run of the product's k: whole segments, or a part of one segment.
@@ -51,8 +66,9 @@ KBlock k_block_at(const RowPointers& a, int64_t kc, int64_t k) {
     return {segment, std::min(std::max<int64_t>(1, kc / a.run), a.segments - segment), 0, a.run, k};
 }
 
+// `next_panel`: the element of packed B that is multiplied after this panel, or -1.
 void multiply_panel(const PackedMatrix& b, const RowPointers& a, int64_t rows, size_t index, const KBlock& block,
-                    float* c, int64_t c_step) {
+                    int64_t next_panel, float* c, int64_t c_step) {
     const Panel& panel = b.panels->list()[index];
     const auto& functions = b.format == WeightFormat::bf16_pairs ? b.micro->bf16_pairs
                             : b.format == WeightFormat::bf16     ? b.micro->bf16
@@ -65,13 +81,19 @@ void multiply_panel(const PackedMatrix& b, const RowPointers& a, int64_t rows, s
     tile.segment_step = a.step;
     tile.offset = a.offset + block.offset;
     tile.run = block.run;
-    tile.b = b.weights + static_cast<size_t>(b.panels->row_offset(panel, block.k)) * element;
+    const int64_t begin = b.panels->row_offset(panel, block.k);
+    tile.b = b.weights + static_cast<size_t>(begin) * element;
     tile.c_step = c_step;
     tile.init = block.k == 0 ? b.init + b.panels->init_offset(index) : nullptr;
     tile.last = panel.last;
+    // Each tile asks for one line per k: as many tiles as a row of the panel has lines fetch the whole next panel.
+    constexpr int64_t line = 64;
+    const int64_t bytes = static_cast<int64_t>(element);
+    const int64_t lines = next_panel < 0 ? 0 : ceil_div(int64_t{panel.vectors} * b.micro->lanes * bytes, line);
     int64_t row = 0;
     for (int64_t t = 0; t < tiles; ++t) {
         const int64_t next = (t + 1) * rows / tiles;
+        tile.ahead = t < lines ? (next_panel - begin) * bytes + t * line : 0;
         tile.rows = a.pointers + block.segment * a.step + row;
         tile.c = c + row * c_step + panel.column;
         functions[panel.vectors][next - row](tile);
@@ -79,19 +101,46 @@ void multiply_panel(const PackedMatrix& b, const RowPointers& a, int64_t rows, s
     }
 }
 
+// After the last panel of the block comes its first one with the next k, and at the end what lies behind the panel: the
+// next columns or the next matrix.
+int64_t begin_of_next(const PackedMatrix& b, size_t panel_begin, size_t panel, size_t panel_end, int64_t k,
+                      int64_t next_k) {
+    const std::span<const Panel> panels = b.panels->list();
+    if (panel + 1 < panel_end) return b.panels->row_offset(panels[panel + 1], k);
+    return b.panels->row_offset(panels[next_k < b.panels->k() ? panel_begin : panel], next_k);
+}
+
 }  // namespace
 
 void multiply_block(const PackedMatrix& b, const RowPointers& a, int64_t rows, size_t panel_begin, size_t panel_end,
-                    int64_t kc, float* c, int64_t c_step) {
+                    const Walk& walk, float* c, int64_t c_step) {
     const int64_t total = a.segments * a.run;
     int64_t k = 0;
     do {
-        const KBlock block = total > 0 ? k_block_at(a, kc, k) : KBlock{};
-        for (size_t panel = panel_begin; panel < panel_end; ++panel)
-            multiply_panel(b, a, rows, panel, block, c, c_step);
-        k += block.segments * block.run;
+        const KBlock block = total > 0 ? k_block_at(a, walk.kc, k) : KBlock{};
+        const int64_t next_k = k + block.segments * block.run;
+        for (size_t panel = panel_begin; panel < panel_end; ++panel) {
+            const int64_t next = walk.prefetch ? begin_of_next(b, panel_begin, panel, panel_end, k, next_k) : -1;
+            multiply_panel(b, a, rows, panel, block, next, c, c_step);
+        }
+        k = next_k;
     } while (k < total);
 }
+
+namespace {
+
+// Nearly equal blocks of at most `columns`, in a number that leaves no thread without a tile in the last round, if one
+// more block or two can do that.
+int64_t even_columns(int64_t m, int64_t n, int64_t rows, int64_t columns, int64_t tile_columns, const Target& target) {
+    constexpr int64_t most_more = 2;
+    const auto width = [&](int64_t blocks) { return round_up(ceil_div(n, blocks), tile_columns); };
+    const int64_t least = ceil_div(n, columns), row_blocks = ceil_div(std::max<int64_t>(m, 1), rows);
+    for (int64_t blocks = least; blocks <= least + most_more; ++blocks)
+        if (row_blocks * ceil_div(n, width(blocks)) % target.threads == 0) return width(blocks);
+    return width(least);
+}
+
+}  // namespace
 
 Blocking choose_blocking(int64_t m, int64_t n, int64_t k, const GemmMicro& micro, const Target& target,
                          const Choices& choices) {
@@ -111,7 +160,8 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, const GemmMicro& micro
     if (const int64_t mc = choices.get(gemm_mc_knob); mc > 0) rows = mc;
     if (const int64_t nc = choices.get(gemm_nc_knob); nc > 0) columns = std::min(n, nc);
     if (m > 0) rows = round_up(ceil_div(m, ceil_div(m, rows)), tile_rows);
-    return {std::max<int64_t>(1, rows), std::max<int64_t>(1, columns), choices.get(gemm_kc_knob)};
+    if (n > 0 && choices.get(gemm_nc_knob) == 0) columns = even_columns(m, n, rows, columns, tile_columns, target);
+    return {std::max<int64_t>(1, rows), std::max<int64_t>(1, columns), choose_walk(choices)};
 }
 
 std::vector<ColumnBlock> column_blocks(const Panels& panels, int64_t columns) {

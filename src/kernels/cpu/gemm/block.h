@@ -24,21 +24,30 @@ struct PackedMatrix {
     const float* init;         // packed bias
 };
 
+// How the panels of B are gone through.
+struct Walk {
+    int64_t kc;     // products per sum before the next panel is taken
+    bool prefetch;  // whether the next panel is fetched while one is multiplied
+};
+
 // c = init + A * B for rows [0, rows) and panels [panel_begin, panel_end); c points at row 0, column 0. Sums run over k
-// in order whatever kc, the number of rows and the panels are, so that results do not depend on the blocking.
+// in order whatever the walk, the number of rows and the panels are, so that results do not depend on the blocking.
 void multiply_block(const PackedMatrix& b, const RowPointers& a, int64_t rows, size_t panel_begin, size_t panel_end,
-                    int64_t kc, float* c, int64_t c_step);
+                    const Walk& walk, float* c, int64_t c_step);
 
 // The sizes of the blocks that a product is cut into: the unit of the engine's scheduler.
 struct Blocking {
     int64_t rows;
     int64_t columns;
-    int64_t kc;
+    Walk walk;
 };
 
 extern const Knob<int64_t> gemm_mc_knob;
 extern const Knob<int64_t> gemm_nc_knob;
 extern const Knob<int64_t> gemm_kc_knob;
+extern const Knob<std::string_view> gemm_prefetch_knob;
+
+Walk choose_walk(const Choices& choices);
 
 // Block sizes for an m x k by k x n product: B's block fits a share of the second-level cache, and a block is enough
 // work to be worth scheduling and little enough to balance.

@@ -89,7 +89,7 @@ private:
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         RowPointers a{pointers, rows, 1, g_.k};
         if (micro_.computes_in_bf16()) a = round_rows(micro_, a, rows, args.scratch + pointer_bytes_ + turned_bytes_);
-        multiply_block(b, a, rows, columns.panel_begin, columns.panel_end, blocking_.kc, dst + item.c + row * g_.n,
+        multiply_block(b, a, rows, columns.panel_begin, columns.panel_end, blocking_.walk, dst + item.c + row * g_.n,
                        g_.n);
         finish(args, dst, item.c / std::max<int64_t>(1, g_.n) + row, rows, columns);
     }
@@ -203,7 +203,7 @@ Kernel::Fields fields_of(const char* name, const char* algorithm, const char* he
     fields.help = help;
     fields.ops = {"MatMul", "Gemm"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob};
+    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob};
     const bool bf16 = micro.computes_in_bf16();
     if (bf16)
         fields.compute = ComputeFormat::bf16;

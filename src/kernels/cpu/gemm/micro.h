@@ -26,6 +26,7 @@ struct GemmTile {
     int64_t c_step;     // floats from one row of c to the next
     const float* init;  // vectors * lanes values, or nullptr to add onto c
     int last;           // lanes of the last vector that exist in c (1..lanes)
+    int64_t ahead;      // bytes from each k of b to a cache line that is fetched with it; 0 = none
 };
 using GemmTileFunction = void (*)(const GemmTile&);
 

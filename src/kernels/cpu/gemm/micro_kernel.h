@@ -61,6 +61,7 @@ void gemm_tile(const GemmTile& tile) {
             decltype(load_weights(b)) weights[vectors], x;
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; ++v) weights[v] = load_weights(b + v * lanes);
+            fetch(reinterpret_cast<const char*>(b) + tile.ahead);
             b += vectors * lanes;
 #pragma GCC unroll 16
             for (int r = 0; r < rows; ++r) {

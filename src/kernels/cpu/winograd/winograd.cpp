@@ -6,6 +6,7 @@
 #include "kernels/cpu/conv/geometry.h"
 #include "kernels/cpu/gemm/block.h"
 #include "kernels/cpu/gemm/epilogue.h"
+#include "kernels/cpu/winograd/split.h"
 #include "kernels/cpu/winograd/weights.h"
 
 namespace headway {
@@ -48,7 +49,7 @@ public:
           panels_(micro, g_.ic, g_.oc),
           epilogue_(problem, Epilogue::View::pixels, isa),
           grid_(tile_grid(g_, m)),
-          kc_(choices.get(gemm_kc_knob)),
+          walk_(choose_walk(choices)),
           zeros_(static_cast<size_t>(std::max(g_.ic, panels_.init_size())), 0.0F) {
         choose_blocks(target, choices.get(block_knob));
         input_step_ = block_ * g_.ic + skew;
@@ -79,19 +80,13 @@ private:
     static constexpr int64_t skew = 16;
 
     void choose_blocks(const Target& target, int64_t asked) {
-        const int64_t per_tile = points_ * (g_.ic + g_.oc) * float_bytes;
-        const int64_t cached = target.l2_bytes * 3 / 4 / std::max<int64_t>(1, per_tile);
-        const int64_t rows = micro_.rows[2];
-        int64_t block = asked > 0 ? asked : std::clamp(cached / rows * rows, 2 * rows, 16 * rows);
-        // enough units for the threads, down to what still fills a register tile, then by splitting the columns
-        const int64_t wanted = target.threads > 1 ? 3 * int64_t{target.threads} : 1;
-        if (asked == 0) block = std::max(std::min(rows, block), std::min(block, ceil_div(grid_.count, wanted)));
-        blocks_ = grid_.count == 0 ? 0 : ceil_div(grid_.count, block);
-        block_ = blocks_ == 0 ? 1 : ceil_div(grid_.count, blocks_);
-        blocks_ = grid_.count == 0 ? 0 : ceil_div(grid_.count, block_);
-        const int64_t column_parts = blocks_ >= wanted || blocks_ == 0 ? 1 : ceil_div(wanted, blocks_);
-        columns_ = column_blocks(
-            panels_, std::max<int64_t>(1, round_up(ceil_div(g_.oc, column_parts), 2 * int64_t{micro_.lanes})));
+        const int64_t tile_columns = int64_t{2} * micro_.lanes;
+        const WinogradSplit split =
+            split_winograd({points_, grid_.count, g_.ic, g_.oc}, micro_.rows[2], tile_columns, target, asked);
+        block_ = split.block;
+        blocks_ = split.blocks;
+        columns_ =
+            column_blocks(panels_, std::max<int64_t>(1, round_up(ceil_div(g_.oc, split.column_parts), tile_columns)));
     }
 
     struct Place {
@@ -135,7 +130,7 @@ private:
         for (int64_t point = 0; point < points_; ++point) {
             const PackedMatrix b{&micro_, &panels_, format_, args.packed[0] + point * matrix_bytes, zeros_.data()};
             multiply_block(b, {rows, block_, 1, g_.ic, point * input_step_}, tiles, columns.panel_begin,
-                           columns.panel_end, kc_, products(args) + point * output_step_ - columns.column,
+                           columns.panel_end, walk_, products(args) + point * output_step_ - columns.column,
                            columns.columns);
         }
     }
@@ -179,7 +174,7 @@ private:
     Panels panels_;
     Epilogue epilogue_;
     TileGrid grid_;
-    int64_t kc_;
+    Walk walk_;
     std::vector<float> zeros_;
     std::vector<ColumnBlock> columns_;
     int64_t block_ = 1, blocks_ = 0, input_step_ = 0, output_step_ = 0, pointer_bytes_ = 0;
@@ -224,14 +219,9 @@ Work work_of(int m, const GemmMicro& micro, const Problem& problem, const Choice
     const double points = (m + 2) * (m + 2), tiles = static_cast<double>(tile_grid(g, m).count);
     const double ic = static_cast<double>(g.ic), oc = static_cast<double>(panels.padded_n());
     const double weight_bytes = weight_format(choices) == WeightFormat::bf16 ? 2 : 4;
-    // A transform moves each point through memory a few times: 0.2 ns for a point's element on Zen 4 (16 to 80
-    // channels), as long as ten multiply-adds of full vectors take.
-    constexpr double transform_flops = 20;
-    const double flops = tiles * points * (2 * ic * oc + transform_flops * (ic + oc));
+    const double flops = tiles * points * (2 * ic * oc + winograd_transform_flops * (ic + oc));
     const double bytes = conv_bytes(problem, g, 0) + points * ic * oc * weight_bytes;
-    // Few tiles use each weight only a few times: the weights' way through the caches shows.
-    const double reuse = tiles * tiles / (tiles * tiles + 32);
-    return {flops, bytes, 0.93 * reuse * ic / (ic + 1)};
+    return {flops, bytes, 0.93 * winograd_reuse(tiles) * ic / (ic + 1)};
 }
 
 }  // namespace
@@ -246,7 +236,7 @@ Kernel::Fields winograd_conv(int m, Isa isa, std::string_view isa_name, const Ge
     fields.ops = {"Conv"};
     fields.isa = isa;
     fields.numerics = Numerics::approximates;
-    fields.knobs = {&block_knob, &gemm_kc_knob, &weight_format_knob};
+    fields.knobs = {&block_knob, &gemm_kc_knob, &gemm_prefetch_knob, &weight_format_knob};
     fields.supports = [m](const Problem& problem, const Target&, const Choices& choices) {
         return supports(m, problem, choices);
     };
