@@ -220,7 +220,7 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
     fields.help = form.help;
     fields.ops = {"Conv"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob};
+    fields.knobs = blocking_knobs();
     const bool bf16 = micro.computes_in_bf16();
     if (bf16)
         fields.compute = ComputeFormat::bf16;

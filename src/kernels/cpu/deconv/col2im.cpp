@@ -11,6 +11,18 @@
 namespace headway {
 namespace {
 
+const Knob<int64_t> gather_kflops{{
+    .name = "deconv.gather_kflops",
+    .help =
+        "Additions of a unit of scheduling, in thousands, when the columns of a transposed convolution are gathered: "
+        "less balances small maps over many threads, more keeps the lines that taps share on one.",
+    .family = "kernel",
+    .values = {128, 32, 512},
+    .scope = Scope::site,
+    .witness = "deconv_2x2",
+    .witness_route = "deconv.algorithm=col2im",
+}};
+
 class Col2imDeconv final : public Prepared {
 public:
     Col2imDeconv(const GemmMicro& micro, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
@@ -23,8 +35,8 @@ public:
           columns_(column_blocks(panels_, blocking_.columns)),
           zeros_(static_cast<size_t>(panels_.init_size()), 0.0F) {
         row_blocks_ = g_.in_pixels() == 0 ? 0 : ceil_div(g_.in_pixels(), blocking_.rows);
-        constexpr int64_t gather_flops = 1 << 17;
-        lines_ = std::max<int64_t>(1, gather_flops / std::max<int64_t>(1, g_.ow * g_.oc * g_.taps()));
+        lines_ =
+            std::max<int64_t>(1, choices.get(gather_kflops) * 1024 / std::max<int64_t>(1, g_.ow * g_.oc * g_.taps()));
     }
 
     int phases() const override { return 2; }
@@ -142,7 +154,8 @@ Kernel::Fields col2im_deconv(Isa isa, std::string_view isa_name, const GemmMicro
     fields.help = "Any transposed convolution: one product of all taps, then each output pixel gathers its taps.";
     fields.ops = {"ConvTranspose"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob, &weight_format_knob};
+    fields.knobs = blocking_knobs();
+    fields.knobs.insert(fields.knobs.end(), {&weight_format_knob, &gather_kflops});
     fields.supports = [](const Problem& problem, const Target&, const Choices&) {
         DeconvGeometry geometry{};
         return read_deconv(problem, geometry);

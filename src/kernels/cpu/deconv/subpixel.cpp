@@ -105,7 +105,8 @@ Kernel::Fields subpixel_deconv(Isa isa, std::string_view isa_name, const GemmMic
         "Transposed convolution whose kernel is as large as its stride: one dense product for each kernel row.";
     fields.ops = {"ConvTranspose"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob, &weight_format_knob};
+    fields.knobs = blocking_knobs();
+    fields.knobs.push_back(&weight_format_knob);
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&micro](const Problem& problem, const Target&, const Choices&) { return work_of(micro, problem); };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,

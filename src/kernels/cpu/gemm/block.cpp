@@ -48,6 +48,34 @@ const Knob<std::string_view> gemm_prefetch_knob{{
     .witness_route = "conv.algorithm=gemm",
 }};
 
+const Knob<int64_t> gemm_block_kflops_knob{{
+    .name = "gemm.block_kflops",
+    .help = "Work of a block of a matrix product or convolution, in thousands of operations, where gemm.mc and gemm.nc "
+            "are 0: 2500 are 20 to 30 us of one core. Less gives the small products of audio and text models to "
+            "several threads, more keeps panels of weights longer in the cache where products are large.",
+    .family = "kernel",
+    .values = {2500, 250, 1000, 5000, 20000},
+    .scope = Scope::site,
+    .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
+}};
+
+const Knob<int64_t> gemm_l2_percent_knob{{
+    .name = "gemm.l2_percent",
+    .help = "Share of the second-level cache that a block's weights may fill, in percent. Less where the cache is "
+            "shared with another thread or the rows of the left operand are long, more where rows are few.",
+    .family = "kernel",
+    .values = {50, 12, 25, 75, 100},
+    .scope = Scope::site,
+    .witness = "conv_1x1",
+    .witness_route = "conv.algorithm=gemm",
+}};
+
+std::vector<const KnobBase*> blocking_knobs() {
+    return {&gemm_mc_knob,       &gemm_nc_knob,           &gemm_kc_knob,
+            &gemm_prefetch_knob, &gemm_block_kflops_knob, &gemm_l2_percent_knob};
+}
+
 Walk choose_walk(const Choices& choices) {
     return {choices.get(gemm_kc_knob), choices.get(gemm_prefetch_knob) == "on"};
 }
@@ -144,11 +172,12 @@ int64_t even_columns(int64_t m, int64_t n, int64_t rows, int64_t columns, int64_
 
 Blocking choose_blocking(int64_t m, int64_t n, int64_t k, const GemmMicro& micro, const Target& target,
                          const Choices& choices) {
-    constexpr double block_flops = 2.5e6;  // 20 to 30 us of one core
+    const double block_flops = 1e3 * static_cast<double>(choices.get(gemm_block_kflops_knob));
     const int64_t kk = std::max<int64_t>(1, k);
     const int64_t tile_rows = micro.rows[2];
     const int64_t tile_columns = int64_t{2} * micro.lanes;
-    const int64_t cached_columns = std::max(tile_columns, target.l2_bytes / 2 / (kk * 4) / tile_columns * tile_columns);
+    const int64_t weight_bytes = target.l2_bytes / 100 * choices.get(gemm_l2_percent_knob);
+    const int64_t cached_columns = std::max(tile_columns, weight_bytes / (kk * 4) / tile_columns * tile_columns);
     int64_t columns = std::min(n, cached_columns);
     int64_t rows = static_cast<int64_t>(block_flops / (2.0 * static_cast<double>(columns * kk)));
     rows = std::clamp(round_up(rows, tile_rows), 4 * tile_rows, round_up(std::max<int64_t>(m, 1), tile_rows));

@@ -42,10 +42,10 @@ struct Blocking {
     Walk walk;
 };
 
-extern const Knob<int64_t> gemm_mc_knob;
-extern const Knob<int64_t> gemm_nc_knob;
 extern const Knob<int64_t> gemm_kc_knob;
 extern const Knob<std::string_view> gemm_prefetch_knob;
+// What choose_blocking reads, the walk included.
+std::vector<const KnobBase*> blocking_knobs();
 
 Walk choose_walk(const Choices& choices);
 

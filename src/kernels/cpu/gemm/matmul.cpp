@@ -203,7 +203,7 @@ Kernel::Fields fields_of(const char* name, const char* algorithm, const char* he
     fields.help = help;
     fields.ops = {"MatMul", "Gemm"};
     fields.isa = isa;
-    fields.knobs = {&gemm_mc_knob, &gemm_nc_knob, &gemm_kc_knob, &gemm_prefetch_knob};
+    fields.knobs = blocking_knobs();
     const bool bf16 = micro.computes_in_bf16();
     if (bf16)
         fields.compute = ComputeFormat::bf16;

@@ -10,8 +10,6 @@
 namespace headway {
 namespace {
 
-constexpr int64_t rows_per_tile = 32;
-
 Verdict read(const Problem& problem, ConvGeometry& g) {
     if (Verdict verdict = read_windows(problem, g); !verdict) return verdict;
     if (problem.constant.size() < 2 || !problem.constant[1])
@@ -21,13 +19,14 @@ Verdict read(const Problem& problem, ConvGeometry& g) {
 
 class ConvInteger final : public Prepared {
 public:
-    ConvInteger(const IntegerMicro& micro, const Problem& problem) : micro_(micro), operands_(problem) {
+    ConvInteger(const IntegerMicro& micro, const Problem& problem, const Choices& choices)
+        : micro_(micro), operands_(problem), tile_rows_(choices.get(integer_rows_knob)) {
         HEADWAY_CHECK(read(problem, g_));
         panels_ = {g_.k(), g_.group_oc()};
         x_type_ = problem.src[0]->type;
         w_type_ = problem.src[1]->type;
         w_zero_per_channel_ = operands_.has(3) && problem.src[3]->shape.elements() != 1;
-        blocks_ = ceil_div(g_.oh * g_.ow, rows_per_tile);
+        blocks_ = ceil_div(g_.oh * g_.ow, tile_rows_);
     }
 
     int64_t tiles(int) const override { return g_.batch * g_.group * blocks_; }
@@ -53,13 +52,13 @@ public:
     }
 
 private:
-    IntegerRowRoom room() const { return {panels_, rows_per_tile}; }
+    IntegerRowRoom room() const { return {panels_, tile_rows_}; }
     void run_tile(const Args& args, int64_t tile) const {
-        const int64_t pixels = g_.oh * g_.ow, first = tile % blocks_ * rows_per_tile;
+        const int64_t pixels = g_.oh * g_.ow, first = tile % blocks_ * tile_rows_;
         const int64_t group = tile / blocks_ % g_.group, image = tile / blocks_ / g_.group;
         const int32_t x_zero = zero_point(operands_.at(args, 2), x_type_) + flip_of(x_type_, moved_a);
         const IntegerRows rows =
-            gather(args, image, group, first, std::min(rows_per_tile, pixels - first), static_cast<uint8_t>(x_zero));
+            gather(args, image, group, first, std::min(tile_rows_, pixels - first), static_cast<uint8_t>(x_zero));
         const std::byte* w_zero = operands_.at(args, 3);
         if (w_zero_per_channel_) w_zero += group * g_.group_oc();
         const IntegerZeros zeros{x_zero, w_zero, w_type_, w_zero_per_channel_};
@@ -102,6 +101,7 @@ private:
 
     const IntegerMicro& micro_;
     IntegerOperands operands_;
+    int64_t tile_rows_;
     ConvGeometry g_{};
     IntegerPanels panels_;
     ElementType x_type_ = ElementType::u8, w_type_ = ElementType::i8;
@@ -117,6 +117,7 @@ Kernel::Fields fields_of(const IntegerIsa& isa) {
     fields.ops = {"ConvInteger"};
     fields.isa = isa.isa;
     fields.numerics = Numerics::exact;
+    fields.knobs = {&integer_rows_knob};
     fields.supports = [&isa](const Problem& problem, const Target& target, const Choices&) {
         if (Verdict verdict = runs_on(isa, target); !verdict) return verdict;
         ConvGeometry g;
@@ -131,8 +132,8 @@ Kernel::Fields fields_of(const IntegerIsa& isa) {
     fields.pack = [](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
         return ConvInteger::pack(problem, constants);
     };
-    fields.prepare = [&isa](const Problem& problem, const Target&, const Choices&) {
-        return std::make_unique<ConvInteger>(isa.micro, problem);
+    fields.prepare = [&isa](const Problem& problem, const Target&, const Choices& choices) {
+        return std::make_unique<ConvInteger>(isa.micro, problem, choices);
     };
     return fields;
 }

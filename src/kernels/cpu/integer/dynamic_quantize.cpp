@@ -9,12 +9,23 @@
 namespace headway {
 namespace {
 
-constexpr int64_t elements_per_tile = 16384;
+const Knob<int64_t> tile_kelements{{
+    .name = "quantize.tile_kelements",
+    .help = "Elements of a DynamicQuantizeLinear that are one unit of scheduling, in thousands. Less spreads short "
+            "sequences over threads, more saves hand-overs on long ones; the range is the same.",
+    .family = "kernel",
+    .values = {16, 4, 64},
+    .scope = Scope::site,
+    .witness = "dynamic_quantize",
+}};
 
 class DynamicQuantize final : public Prepared {
 public:
-    DynamicQuantize(const QuantizeOps& ops, const Problem& problem)
-        : ops_(ops), elements_(problem.src[0]->shape.elements()), tiles_(ceil_div(elements_, elements_per_tile)) {
+    DynamicQuantize(const QuantizeOps& ops, const Problem& problem, const Choices& choices)
+        : ops_(ops),
+          elements_(problem.src[0]->shape.elements()),
+          each_(choices.get(tile_kelements) * 1024),
+          tiles_(ceil_div(elements_, each_)) {
         for (size_t i = 0; i < 3; ++i) wanted_[i] = problem.dst[i].type != ElementType::undefined;
     }
 
@@ -26,12 +37,10 @@ public:
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
         auto* ranges = reinterpret_cast<Range*>(args.workspace);
         const auto* x = reinterpret_cast<const float*>(args.src[0]);
-        const auto count = [&](int64_t tile) {
-            return std::min(elements_per_tile, elements_ - tile * elements_per_tile);
-        };
+        const auto count = [&](int64_t tile) { return std::min(each_, elements_ - tile * each_); };
         if (phase == 0) {
             for (int64_t tile = begin; tile < end; ++tile)
-                ops_.range(x + tile * elements_per_tile, count(tile), &ranges[tile].low, &ranges[tile].high);
+                ops_.range(x + tile * each_, count(tile), &ranges[tile].low, &ranges[tile].high);
             return;
         }
         Range whole{0, 0};
@@ -46,8 +55,8 @@ public:
             if (tile == 0 && wanted_[1]) *reinterpret_cast<float*>(args.dst[1]) = scale;
             if (tile == 0 && wanted_[2]) *args.dst[2] = static_cast<std::byte>(zero);
             if (wanted_[0] && tile < tiles_)
-                ops_.quantize(x + tile * elements_per_tile, count(tile), divisor, zero,
-                              reinterpret_cast<uint8_t*>(args.dst[0]) + tile * elements_per_tile);
+                ops_.quantize(x + tile * each_, count(tile), divisor, zero,
+                              reinterpret_cast<uint8_t*>(args.dst[0]) + tile * each_);
         }
     }
 
@@ -56,7 +65,7 @@ private:
         float low, high;
     };
     const QuantizeOps& ops_;
-    int64_t elements_, tiles_;
+    int64_t elements_, each_, tiles_;
     bool wanted_[3] = {};
 };
 
@@ -80,13 +89,14 @@ Kernel::Fields fields_of(Isa isa, const QuantizeOps& ops) {
     fields.ops = {"DynamicQuantizeLinear"};
     fields.isa = isa;
     fields.numerics = Numerics::exact;
+    fields.knobs = {&tile_kelements};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [](const Problem& problem, const Target&, const Choices&) {
         const double bytes = static_cast<double>(problem.src[0]->bytes());
         return Work{.flops = bytes, .bytes = 2.25 * bytes, .efficiency = 0.2};
     };
-    fields.prepare = [&ops](const Problem& problem, const Target&, const Choices&) {
-        return std::make_unique<DynamicQuantize>(ops, problem);
+    fields.prepare = [&ops](const Problem& problem, const Target&, const Choices& choices) {
+        return std::make_unique<DynamicQuantize>(ops, problem, choices);
     };
     return fields;
 }

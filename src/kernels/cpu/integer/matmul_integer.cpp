@@ -9,8 +9,15 @@
 namespace headway {
 namespace {
 
-constexpr int64_t rows_per_tile = 32;
-constexpr int64_t panel_bytes_per_tile = int64_t{256} << 10;  // of b: stays in the second-level cache
+const Knob<int64_t> panel_kb{{
+    .name = "integer.panel_kb",
+    .help = "Weights of a product of 8-bit integers that are one unit of scheduling, in KiB: as much as stays in the "
+            "second-level cache. Less gives products of one row (decoders) to several threads.",
+    .family = "kernel",
+    .values = {256, 32, 64, 128, 512, 1024},
+    .scope = Scope::site,
+    .witness = "matmul_integer",
+}};
 
 struct Geometry {
     int64_t rows = 0, inner = 0, columns = 0;
@@ -59,14 +66,15 @@ Verdict read(const Problem& problem, Geometry& g) {
 
 class MatmulInteger final : public Prepared {
 public:
-    MatmulInteger(const IntegerMicro& micro, const Problem& problem) : micro_(micro), operands_(problem) {
+    MatmulInteger(const IntegerMicro& micro, const Problem& problem, const Choices& choices)
+        : micro_(micro), operands_(problem), tile_rows_(choices.get(integer_rows_knob)) {
         HEADWAY_CHECK(read(problem, g_));
         panels_ = {g_.inner, g_.columns};
         a_type_ = problem.src[0]->type;
         b_type_ = problem.src[1]->type;
         b_zero_per_column_ = operands_.has(3) && problem.src[3]->shape.elements() != 1;
-        row_blocks_ = ceil_div(g_.rows, rows_per_tile);
-        group_ = std::max<int64_t>(1, panel_bytes_per_tile / std::max<int64_t>(1, panels_.panel_bytes()));
+        row_blocks_ = ceil_div(g_.rows, tile_rows_);
+        group_ = std::max<int64_t>(1, choices.get(panel_kb) * 1024 / std::max<int64_t>(1, panels_.panel_bytes()));
         groups_ = ceil_div(panels_.panels(), group_);
     }
 
@@ -107,7 +115,7 @@ public:
     }
 
 private:
-    IntegerRowRoom room() const { return {panels_, rows_per_tile}; }
+    IntegerRowRoom room() const { return {panels_, tile_rows_}; }
     int64_t sums_at() const { return round_up(panels_.bytes(), 64); }
     int64_t matrix_bytes() const {
         return sums_at() + round_up(g_.columns * static_cast<int64_t>(sizeof(int32_t)), 64);
@@ -121,7 +129,7 @@ private:
 
     // Tiles in the order (product, panels, rows): the panels stay in cache while the rows pass by.
     void multiply(const Args& args, int64_t tile) const {
-        const int64_t row = tile % row_blocks_ * rows_per_tile, rest = tile / row_blocks_;
+        const int64_t row = tile % row_blocks_ * tile_rows_, rest = tile / row_blocks_;
         const int64_t first = rest % groups_ * group_, last = std::min(panels_.panels(), first + group_);
         const Geometry::Item& item = g_.items[static_cast<size_t>(rest / groups_)];
         const int8_t* b;
@@ -134,7 +142,7 @@ private:
             b = reinterpret_cast<const int8_t*>(matrix);
             sums = reinterpret_cast<const int32_t*>(matrix + sums_at());
         }
-        const IntegerRows rows = read_rows(args, item.a * g_.rows + row, std::min(rows_per_tile, g_.rows - row));
+        const IntegerRows rows = read_rows(args, item.a * g_.rows + row, std::min(tile_rows_, g_.rows - row));
         const IntegerZeros zeros{zero_point(operands_.at(args, 2), a_type_) + flip_of(a_type_, moved_a),
                                  operands_.at(args, 3), b_type_, b_zero_per_column_};
         int32_t* c = reinterpret_cast<int32_t*>(args.dst[0]) + (item.c * g_.rows + row) * g_.columns;
@@ -153,6 +161,7 @@ private:
 
     const IntegerMicro& micro_;
     IntegerOperands operands_;
+    int64_t tile_rows_;
     Geometry g_;
     IntegerPanels panels_;
     ElementType a_type_ = ElementType::u8, b_type_ = ElementType::i8;
@@ -168,6 +177,7 @@ Kernel::Fields fields_of(const IntegerIsa& isa) {
     fields.ops = {"MatMulInteger"};
     fields.isa = isa.isa;
     fields.numerics = Numerics::exact;
+    fields.knobs = {&integer_rows_knob, &panel_kb};
     fields.supports = [&isa](const Problem& problem, const Target& target, const Choices&) {
         if (Verdict verdict = runs_on(isa, target); !verdict) return verdict;
         Geometry g;
@@ -185,8 +195,8 @@ Kernel::Fields fields_of(const IntegerIsa& isa) {
     fields.pack = [](const Problem& problem, const Target&, const Choices&, std::span<const Tensor* const> constants) {
         return MatmulInteger::pack(problem, constants);
     };
-    fields.prepare = [&isa](const Problem& problem, const Target&, const Choices&) {
-        return std::make_unique<MatmulInteger>(isa.micro, problem);
+    fields.prepare = [&isa](const Problem& problem, const Target&, const Choices& choices) {
+        return std::make_unique<MatmulInteger>(isa.micro, problem, choices);
     };
     return fields;
 }

@@ -6,6 +6,17 @@
 #include "base/checked.h"
 
 namespace headway {
+
+const Knob<int64_t> integer_rows_knob{{
+    .name = "integer.rows",
+    .help = "Rows of a product of 8-bit integers (pixels of a convolution) that are one unit of scheduling. More reads "
+            "the weights less often, fewer balance short sequences and small maps over threads.",
+    .family = "kernel",
+    .values = {32, 8, 16, 64, 128},
+    .scope = Scope::site,
+    .witness = "matmul_integer",
+}};
+
 namespace {
 
 constexpr std::array<IntegerIsa, 3> isas{{{"avx512vnni", Isa::avx512, true, avx512vnni::integer_micro},

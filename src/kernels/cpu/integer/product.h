@@ -25,6 +25,9 @@ std::span<const IntegerIsa> integer_isas();
 // Yes, or what the target lacks.
 Verdict runs_on(const IntegerIsa& isa, const Target& target);
 
+// Rows of a that are one unit of scheduling.
+extern const Knob<int64_t> integer_rows_knob;
+
 // b as panels of IntegerMicro::columns columns, and the sums of its columns.
 struct IntegerPanels {
     int64_t k = 0, n = 0;

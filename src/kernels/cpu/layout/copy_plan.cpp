@@ -21,6 +21,17 @@ const Knob<int64_t> transpose_block{{
     .witness = "transpose",
 }};
 
+const Knob<int64_t> copy_tile_kb{{
+    .name = "layout.tile_kb",
+    .help = "Bytes of a unit of scheduling of a copy (reorder, transpose, concatenation, slice), in KiB: 64 are 10 to "
+            "20 us at the speed of the last-level cache. Less spreads small tensors over threads, more reads longer "
+            "runs of large ones.",
+    .family = "kernel",
+    .values = {64, 16, 256, 1024},
+    .scope = Scope::site,
+    .witness = "transpose",
+}};
+
 // Extents that a copy may have, so that its dimensions stay below StridedCopy::max_dims with split axes.
 constexpr size_t max_copy_rank = 8;
 
@@ -278,7 +289,7 @@ Kernel::Fields copy_kernel(const std::string& family, const std::string& help, s
         .ops = std::move(ops),
         .isa = isa,
         .numerics = Numerics::exact,
-        .knobs = {&transpose_block},
+        .knobs = {&transpose_block, &copy_tile_kb},
         .supports = [planner](const Problem& problem, const Target&,
                               const Choices&) { return check_copy(problem, planner); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return copy_work(problem); },
@@ -290,6 +301,7 @@ Kernel::Fields copy_kernel(const std::string& family, const std::string& help, s
             CopyPlan plan;
             HEADWAY_CHECK(planner(problem, &plan));
             for (size_t i = 0; i < problem.dst.size(); ++i) plan.clear_padding(static_cast<int>(i), problem.dst[i]);
+            plan.cut(choices.get(copy_tile_kb) * 1024);
             const CopyOps& inner = isa == Isa::baseline ? baseline::copy_ops() : avx2::copy_ops();
             return std::make_unique<CopyPrepared>(problem, std::move(plan), inner, choices.get(transpose_block));
         },

@@ -41,6 +41,10 @@ public:
         StridedCopy copy{{}, 0, 0, 1};
     };
     const std::vector<Part>& parts() const { return parts_; }
+    // Cuts every copy into tiles of about so many bytes.
+    void cut(int64_t tile_bytes) {
+        for (Part& part : parts_) part.copy.cut(tile_bytes);
+    }
 
 private:
     struct Sides;

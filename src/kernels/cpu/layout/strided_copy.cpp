@@ -9,9 +9,6 @@
 namespace headway {
 namespace {
 
-// A task of about 10 to 20 us at the speed of copies in the last-level cache.
-constexpr int64_t tile_bytes = 64 << 10;
-
 void copy_run(const std::byte* src, std::byte* dst, size_t bytes) {
     switch (bytes) {
         case 4:
@@ -69,7 +66,7 @@ StridedCopy::StridedCopy(std::vector<CopyDim> dims, int64_t src_offset, int64_t 
     HEADWAY_CHECK(outer_.size() <= max_dims);
     widen();
     choose_kind();
-    set_tiles();
+    cut(usual_tile_bytes);
 }
 
 // Leaves the dimensions in outer_, without extents of 1, neighbours merged where both views allow it; never empty.
@@ -126,7 +123,7 @@ void StridedCopy::choose_kind() {
     for (const CopyDim& dim : outer_) rows_ *= dim.extent;
 }
 
-void StridedCopy::set_tiles() {
+void StridedCopy::cut(int64_t tile_bytes) {
     const int64_t split_extent = kind_ == Kind::transposed ? across_.extent : inner_.extent;
     const int64_t unit_bytes = static_cast<int64_t>(size_) * (kind_ == Kind::transposed ? inner_.extent : 1);
     if (rows_ == 0 || split_extent == 0 || inner_.extent == 0) {

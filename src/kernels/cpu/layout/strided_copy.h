@@ -22,6 +22,10 @@ public:
     // dims outermost first in the order of the dst. Element sizes 1, 2, 4, 8.
     StridedCopy(std::vector<CopyDim> dims, int64_t src_offset, int64_t dst_offset, size_t element_size);
 
+    // Cuts the copy into tiles of about so many bytes; without it they are of usual_tile_bytes.
+    void cut(int64_t tile_bytes);
+    static constexpr int64_t usual_tile_bytes = 64 << 10;
+
     int64_t tiles() const { return row_groups_ * chunks_; }
     void run(const std::byte* src, std::byte* dst, int64_t begin, int64_t end, const CopyOps& ops,
              int64_t transpose_block) const;
@@ -35,7 +39,6 @@ private:
     void merge(std::vector<CopyDim> dims);
     void widen();
     void choose_kind();
-    void set_tiles();
     void copy_rows(const std::byte* src, std::byte* dst, int64_t row, int64_t count, int64_t first, int64_t last,
                    const CopyOps& ops, int64_t transpose_block) const;
     void copy_one(const std::byte* src, std::byte* dst, int64_t first, int64_t last, const CopyOps& ops,

@@ -9,7 +9,28 @@
 namespace headway {
 namespace {
 
-constexpr int64_t bytes_per_tile = 64 << 10;
+const Knob<int64_t> gather_tile_kb{{
+    .name = "gather.tile_kb",
+    .help =
+        "Rows of a Gather that are one unit of scheduling, in KiB. Less spreads the misses of a few rows of a large "
+        "table over threads, more saves hand-overs where the table is in the cache.",
+    .family = "kernel",
+    .values = {64, 4, 16, 256},
+    .scope = Scope::site,
+    .witness = "embedding",
+}};
+
+const Knob<int64_t> gather_ahead{{
+    .name = "gather.prefetch",
+    .help = "How many rows ahead a Gather asks for; 0 = none. The processor follows one row by itself and not the jump "
+            "to the next: for embeddings whose table is larger than the last-level cache.",
+    .family = "kernel",
+    .values = {0, 2, 4, 8},
+    .scope = Scope::site,
+    .witness = "embedding",
+}};
+
+constexpr int64_t cache_line = 64;
 
 int64_t axis_of(const Problem& problem) {
     const int64_t axis = problem.attributes.integer("axis", 0);
@@ -19,14 +40,15 @@ int64_t axis_of(const Problem& problem) {
 // outer x extent x run bytes are read, outer x count x run bytes written.
 class GatherPrepared final : public Prepared {
 public:
-    explicit GatherPrepared(const Problem& problem) : wide_(problem.src[1]->type == ElementType::i64) {
+    GatherPrepared(const Problem& problem, const Choices& choices)
+        : wide_(problem.src[1]->type == ElementType::i64), ahead_(choices.get(gather_ahead)) {
         const Shape& shape = problem.src[0]->shape;
         const auto axis = static_cast<size_t>(axis_of(problem));
         outer_ = shape.elements(0, axis);
         extent_ = shape[axis];
         run_ = shape.elements(axis + 1, shape.rank()) * static_cast<int64_t>(size_of(problem.src[0]->type));
         count_ = problem.src[1]->shape.elements();
-        per_tile_ = std::max<int64_t>(1, bytes_per_tile / std::max<int64_t>(run_, 1));
+        per_tile_ = std::max<int64_t>(1, choices.get(gather_tile_kb) * 1024 / std::max<int64_t>(run_, 1));
         int packed = 0;
         for (size_t k = 0; k < 2; ++k) packed_[k] = problem.constant[k] ? packed++ : -1;
     }
@@ -38,15 +60,22 @@ public:
         const std::byte* indices = input(args, 1);
         const int64_t last = std::min(outer_ * count_, end * per_tile_);
         for (int64_t i = begin * per_tile_; i < last; ++i) {
-            const int64_t index = checked_index(indices, i % count_);
-            std::memcpy(args.dst[0] + i * run_, data + (i / count_ * extent_ + index) * run_,
-                        static_cast<size_t>(run_));
+            if (ahead_ > 0 && i + ahead_ < last) ask_for(row_of(data, indices, i + ahead_));
+            std::memcpy(args.dst[0] + i * run_, row_of(data, indices, i), static_cast<size_t>(run_));
         }
     }
 
 private:
     const std::byte* input(const Args& args, size_t k) const {
         return packed_[k] < 0 ? args.src[k] : args.packed[packed_[k]];
+    }
+
+    const std::byte* row_of(const std::byte* data, const std::byte* indices, int64_t i) const {
+        return data + (i / count_ * extent_ + checked_index(indices, i % count_)) * run_;
+    }
+
+    void ask_for(const std::byte* row) const {
+        for (int64_t at = 0; at < run_; at += cache_line) __builtin_prefetch(row + at);
     }
 
     int64_t checked_index(const std::byte* indices, int64_t at) const {
@@ -59,6 +88,7 @@ private:
     }
 
     bool wide_;
+    int64_t ahead_;
     int64_t outer_ = 0, extent_ = 0, run_ = 0, count_ = 0, per_tile_ = 1;
     int packed_[2] = {-1, -1};
 };
@@ -93,6 +123,7 @@ const Kernel gather{{
     .help = "Runs behind the axis copied whole; every index is checked.",
     .ops = {"Gather"},
     .numerics = Numerics::exact,
+    .knobs = {&gather_tile_kb, &gather_ahead},
     .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
     .work = [](const Problem& problem, const Target&,
                const Choices&) { return Work{.flops = 0, .bytes = 2 * static_cast<double>(problem.dst[0].bytes())}; },
@@ -103,8 +134,8 @@ const Kernel gather{{
                 if (problem.constant[k]) blobs.push_back(*constants[k]);
             return blobs;
         },
-    .prepare = [](const Problem& problem, const Target&, const Choices&) -> std::unique_ptr<Prepared> {
-        return std::make_unique<GatherPrepared>(problem);
+    .prepare = [](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
+        return std::make_unique<GatherPrepared>(problem, choices);
     },
 }};
 

@@ -18,7 +18,15 @@ const Knob<std::string_view> layer_norm_moments{{
     .witness = "layer_norm",
 }};
 
-constexpr int64_t floats_per_tile = 16384;
+const Knob<int64_t> layer_norm_tile_kb{{
+    .name = "layer_norm.tile_kb",
+    .help = "Rows of a LayerNormalization that are one unit of scheduling, in KiB. Less spreads short sequences over "
+            "more threads, more saves hand-overs where sequences are long.",
+    .family = "kernel",
+    .values = {64, 16, 256},
+    .scope = Scope::site,
+    .witness = "layer_norm",
+}};
 
 int64_t first_axis(const Problem& problem) {
     const int64_t axis = problem.attributes.integer("axis", -1);
@@ -28,13 +36,16 @@ int64_t first_axis(const Problem& problem) {
 // Scale and shift come packed when they are constant.
 class LayerNormPrepared final : public Prepared {
 public:
-    LayerNormPrepared(const Problem& problem, MomentsForm form, const NormOps& ops)
-        : form_(form), ops_(ops), epsilon_(problem.attributes.real("epsilon", 1e-5F)) {
+    LayerNormPrepared(const Problem& problem, const Choices& choices, const NormOps& ops)
+        : form_(choices.get(layer_norm_moments) == "one_pass" ? MomentsForm::one_pass : MomentsForm::two_pass),
+          ops_(ops),
+          epsilon_(problem.attributes.real("epsilon", 1e-5F)) {
         const Shape& shape = problem.src[0]->shape;
         const auto axis = static_cast<size_t>(first_axis(problem));
         rows_ = shape.elements(0, axis);
         cols_ = shape.elements(axis, shape.rank());
-        rows_per_tile_ = std::max<int64_t>(1, floats_per_tile / std::max<int64_t>(cols_, 1));
+        const int64_t floats = choices.get(layer_norm_tile_kb) * 1024 / static_cast<int64_t>(sizeof(float));
+        rows_per_tile_ = std::max<int64_t>(1, floats / std::max<int64_t>(cols_, 1));
         int packed = 0;
         for (size_t i = 1; i < problem.src.size(); ++i)
             if (problem.src[i]) packed_[i] = problem.constant[i] ? packed++ : from_src;
@@ -107,7 +118,7 @@ Kernel::Fields layer_norm_fields(const std::string& isa_word, Isa isa, const Nor
         .ops = {"LayerNormalization"},
         .isa = isa,
         .numerics = Numerics::reorders,
-        .knobs = {&layer_norm_moments},
+        .knobs = {&layer_norm_moments, &layer_norm_tile_kb},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
         .pack =
@@ -118,9 +129,7 @@ Kernel::Fields layer_norm_fields(const std::string& isa_word, Isa isa, const Nor
                 return blobs;
             },
         .prepare = [ops](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
-            const MomentsForm form =
-                choices.get(layer_norm_moments) == "one_pass" ? MomentsForm::one_pass : MomentsForm::two_pass;
-            return std::make_unique<LayerNormPrepared>(problem, form, ops());
+            return std::make_unique<LayerNormPrepared>(problem, choices, ops());
         },
         .in_place = true,
     };

@@ -13,7 +13,10 @@ namespace headway::HEADWAY_ISA {
 namespace {
 
 // exp of numbers <= 0, exactly 0 where a mask of -inf asks for it.
-HEADWAY_INLINE vf exp_or_zero(vf x) { return select_less(x, broadcast(-87.33F), zero(), exp_nonpositive(x)); }
+template <class Poly>
+HEADWAY_INLINE vf exp_or_zero(vf x) {
+    return select_less(x, broadcast(-87.33F), zero(), exp_nonpositive<Poly>(x));
+}
 
 HEADWAY_INLINE int rest_of(int64_t n, int64_t i) { return static_cast<int>(n - i < lanes ? n - i : lanes); }
 
@@ -58,29 +61,31 @@ void subtract_run(const float* src, float* dst, int64_t n, float amount) {
     }
 }
 
+template <class Poly>
 float sum_of_exponentials(const float* src, int64_t n, float most) {
     const vf shift = broadcast(most);
     vf total = zero();
     for (int64_t i = 0; i < n; i += lanes)
-        total = total + exp_or_zero(load_or(src + i, rest_of(n, i), -__builtin_inff()) - shift);
+        total = total + exp_or_zero<Poly>(load_or(src + i, rest_of(n, i), -__builtin_inff()) - shift);
     return sum(total);
 }
 
+template <class Poly>
 void softmax_row_stored(const float* src, float* dst, int64_t n, bool logarithm) {
     const float most = largest_of_run(src, n);
-    if (logarithm) return subtract_run(src, dst, n, most + logf(sum_of_exponentials(src, n, most)));
+    if (logarithm) return subtract_run(src, dst, n, most + logf(sum_of_exponentials<Poly>(src, n, most)));
     const vf shift = broadcast(most);
     vf total[2] = {zero(), zero()};
     int64_t i = 0;
     for (; i + 2 * lanes <= n; i += 2 * lanes)
         for (int k = 0; k < 2; ++k) {
-            const vf e = exp_or_zero(load(src + i + k * lanes) - shift);
+            const vf e = exp_or_zero<Poly>(load(src + i + k * lanes) - shift);
             total[k] = total[k] + e;
             store(dst + i + k * lanes, e);
         }
     for (; i < n; i += lanes) {
         const int count = rest_of(n, i);
-        const vf e = exp_or_zero(load_or(src + i, count, -__builtin_inff()) - shift);
+        const vf e = exp_or_zero<Poly>(load_or(src + i, count, -__builtin_inff()) - shift);
         total[0] = total[0] + e;
         store_some(dst + i, e, count);
     }
@@ -92,6 +97,7 @@ void softmax_row_stored(const float* src, float* dst, int64_t n, bool logarithm)
 }
 
 // Each lane keeps the maximum of what it has seen and the sum of exponentials relative to it.
+template <class Poly>
 void softmax_row_online(const float* src, float* dst, int64_t n, bool logarithm) {
     const float lowest = -3.0e38F;  // finite: -inf minus itself would be NaN
     vf most = broadcast(lowest);
@@ -99,11 +105,11 @@ void softmax_row_online(const float* src, float* dst, int64_t n, bool logarithm)
     for (int64_t i = 0; i < n; i += lanes) {
         const vf x = load_or(src + i, rest_of(n, i), -__builtin_inff());
         const vf higher = max_nan(most, x);
-        total = total * exp_or_zero(most - higher) + exp_or_zero(x - higher);
+        total = total * exp_or_zero<Poly>(most - higher) + exp_or_zero<Poly>(x - higher);
         most = higher;
     }
     float all = largest_of(most);
-    const float denominator = sum(total * exp_or_zero(most - broadcast(all)));
+    const float denominator = sum(total * exp_or_zero<Poly>(most - broadcast(all)));
     // Nothing but -inf, or +inf among the numbers: no finite shift, and the result is not a number.
     if (all <= lowest) all = -__builtin_inff();
     if (logarithm) return subtract_run(src, dst, n, all + logf(denominator));
@@ -111,10 +117,11 @@ void softmax_row_online(const float* src, float* dst, int64_t n, bool logarithm)
     const vf factor = broadcast(1.0F / denominator);
     for (int64_t i = 0; i < n; i += lanes) {
         const int count = rest_of(n, i);
-        store_some(dst + i, exp_or_zero(load_or(src + i, count, 0) - shift) * factor, count);
+        store_some(dst + i, exp_or_zero<Poly>(load_or(src + i, count, 0) - shift) * factor, count);
     }
 }
 
+template <class Poly>
 void softmax_columns(const float* src, float* dst, int64_t rows, int64_t stride, int64_t cols, bool logarithm) {
     for (int64_t c = 0; c < cols; c += lanes) {
         const int count = rest_of(cols, c);
@@ -123,7 +130,7 @@ void softmax_columns(const float* src, float* dst, int64_t rows, int64_t stride,
         vf total = zero();
         for (int64_t r = 0; r < rows; ++r) {
             const vf x = load_or(src + r * stride + c, count, 0) - most;
-            const vf e = exp_or_zero(x);
+            const vf e = exp_or_zero<Poly>(x);
             total = total + e;
             store_some(dst + r * stride + c, logarithm ? x : e, count);
         }
@@ -192,8 +199,9 @@ void layer_norm_one_pass(const float* src, const float* scale, const float* shif
 }  // namespace
 
 const NormOps& norm_ops() {
-    static constexpr NormOps ops{
-        {softmax_row_stored, softmax_row_online}, softmax_columns, {layer_norm_two_pass, layer_norm_one_pass}};
+    static constexpr NormOps ops{{{{softmax_row_stored<Poly6>, softmax_row_online<Poly6>}, softmax_columns<Poly6>},
+                                  {{softmax_row_stored<Poly4>, softmax_row_online<Poly4>}, softmax_columns<Poly4>}},
+                                 {layer_norm_two_pass, layer_norm_one_pass}};
     return ops;
 }
 

@@ -18,8 +18,36 @@ const Knob<std::string_view> softmax_form{{
     .witness = "softmax",
 }};
 
-constexpr int64_t floats_per_tile = 8192;  // about 10 us of exponentials
-constexpr int64_t column_chunk = 256;      // columns of one tile: whole cache lines of each row
+const Knob<int64_t> softmax_tile_kb{{
+    .name = "softmax.tile_kb",
+    .help = "Rows of a softmax that are one unit of scheduling, in KiB: 32 are about 10 us of exponentials. Less "
+            "spreads the few heads of a short sequence over many threads, more suits long sequences on few threads.",
+    .family = "kernel",
+    .values = {32, 8, 128, 512},
+    .scope = Scope::site,
+    .witness = "softmax",
+}};
+
+const Knob<int64_t> softmax_columns{{
+    .name = "softmax.columns",
+    .help = "Columns of a softmax over an outer axis (class maps of segmenters) that are one unit of scheduling: many "
+            "read whole pages of each row, few keep all rows in the first-level cache when there are many classes.",
+    .family = "kernel",
+    .values = {256, 64, 1024},
+    .scope = Scope::site,
+    .witness = "softmax_columns",
+}};
+
+const Knob<std::string_view> softmax_exp{{
+    .name = "softmax.exp",
+    .help = "The polynomial of softmax's exponentials: of degree 6 (about 1 ulp) or of degree 4 (relative error 3e-6), "
+            "for long sequences, where softmax takes as long as the products around it.",
+    .family = "kernel",
+    .values = {"poly6", "poly4"},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "softmax",
+}};
 
 // The tensor as rows of the axis: outer x axis x inner floats.
 struct View {
@@ -51,12 +79,16 @@ Verdict view_of(const Problem& problem, View& view) {
 
 class SoftmaxPrepared final : public Prepared {
 public:
-    SoftmaxPrepared(const Problem& problem, SoftmaxForm form, const NormOps& ops)
-        : form_(form), ops_(ops), logarithm_(problem.op == "LogSoftmax") {
+    SoftmaxPrepared(const Problem& problem, const Choices& choices, const NormOps& ops)
+        : ops_(ops.softmax[static_cast<int>(choices.get(softmax_exp) == "poly4" ? ExpDegree::four : ExpDegree::six)]),
+          row_(ops_.row[static_cast<int>(choices.get(softmax_form) == "online" ? SoftmaxForm::online
+                                                                               : SoftmaxForm::stored)]),
+          logarithm_(problem.op == "LogSoftmax") {
         HEADWAY_CHECK(view_of(problem, view_));
-        cols_ = std::max<int64_t>(1, std::min(view_.inner, column_chunk));
+        cols_ = std::max<int64_t>(1, std::min(view_.inner, choices.get(softmax_columns)));
         chunks_ = ceil_div(view_.inner, cols_);
-        rows_ = view_.inner == 1 ? std::max<int64_t>(1, floats_per_tile / std::max<int64_t>(view_.axis, 1)) : 1;
+        const int64_t floats = choices.get(softmax_tile_kb) * 1024 / static_cast<int64_t>(sizeof(float));
+        rows_ = view_.inner == 1 ? std::max<int64_t>(1, floats / std::max<int64_t>(view_.axis, 1)) : 1;
     }
 
     int64_t tiles(int) const override {
@@ -73,17 +105,17 @@ public:
             for (int64_t row = first; row < last; ++row) {
                 const int64_t at = row * view_.axis * view_.inner + col;
                 if (view_.inner == 1)
-                    ops_.softmax_row[static_cast<int>(form_)](src + at, dst + at, view_.axis, logarithm_);
+                    row_(src + at, dst + at, view_.axis, logarithm_);
                 else
-                    ops_.softmax_columns(src + at, dst + at, view_.axis, view_.inner,
-                                         std::min(cols_, view_.inner - col), logarithm_);
+                    ops_.columns(src + at, dst + at, view_.axis, view_.inner, std::min(cols_, view_.inner - col),
+                                 logarithm_);
             }
         }
     }
 
 private:
-    const SoftmaxForm form_;
-    const NormOps& ops_;
+    const SoftmaxOps& ops_;
+    const SoftmaxOps::Row row_;
     const bool logarithm_;
     View view_;
     int64_t rows_ = 1, cols_ = 1, chunks_ = 1;
@@ -117,12 +149,11 @@ Kernel::Fields softmax_fields(const std::string& isa_word, Isa isa, const NormOp
         .ops = {"Softmax", "LogSoftmax"},
         .isa = isa,
         .numerics = Numerics::approximates,
-        .knobs = {&softmax_form},
+        .knobs = {&softmax_form, &softmax_exp, &softmax_tile_kb, &softmax_columns},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
         .prepare = [ops](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
-            const SoftmaxForm form = choices.get(softmax_form) == "online" ? SoftmaxForm::online : SoftmaxForm::stored;
-            return std::make_unique<SoftmaxPrepared>(problem, form, ops());
+            return std::make_unique<SoftmaxPrepared>(problem, choices, ops());
         },
         .in_place = true,
     };

@@ -31,8 +31,18 @@ const Knob<std::string_view> pointwise_exp{{
     .witness = "pointwise_chain",
 }};
 
-// A task is worth its hand-over to a thread from about 20 us; figures of the interpreter in the second-level cache.
-constexpr double task_ns = 20000;
+const Knob<int64_t> pointwise_task_us{{
+    .name = "pointwise.task_us",
+    .help =
+        "Work of a unit of scheduling of a pointwise step, in microseconds. Less spreads the small tensors of audio "
+        "and text models over threads, more saves hand-overs where tensors are large and threads few.",
+    .family = "kernel",
+    .values = {20, 5, 10, 40, 100},
+    .scope = Scope::site,
+    .witness = "pointwise_chain",
+}};
+
+// Figures of the interpreter in the second-level cache.
 constexpr double ns_per_stream = 0.1;  // an operand or result, for each element
 constexpr double ns_per_flop = 0.04;
 
@@ -50,12 +60,12 @@ int widest_inner_dims(const Problem& problem) {
 
 class PointwisePrepared final : public Prepared {
 public:
-    PointwisePrepared(const Problem& problem, const TileOps& ops, const TileOptions& options)
+    PointwisePrepared(const Problem& problem, const TileOps& ops, const TileOptions& options, int64_t task_us)
         : program_(problem.epilogue, problem.dst[0], problem.operands, widest_inner_dims(problem), ops, options),
           results_(problem.dst.size()) {
         const double streams = static_cast<double>(problem.operands.size() + problem.dst.size());
         const double element_ns = ns_per_stream * streams + ns_per_flop * program_flops(problem.epilogue);
-        const auto elements = static_cast<int64_t>(task_ns / element_ns);
+        const auto elements = static_cast<int64_t>(static_cast<double>(task_us) * 1000 / element_ns);
         tile_cols_ = std::max<int64_t>(1, std::min(program_.cols(), round_up(elements, 64)));
         tile_rows_ = std::max<int64_t>(1, elements / tile_cols_);
         col_tiles_ = ceil_div(program_.cols(), tile_cols_);
@@ -173,12 +183,12 @@ Kernel::Fields pointwise_fields(const std::string& isa_word, Isa isa, const Tile
         .ops = {"Pointwise"},
         .isa = isa,
         .numerics = Numerics::approximates,
-        .knobs = {&pointwise_tile, &pointwise_exp},
+        .knobs = {&pointwise_tile, &pointwise_exp, &pointwise_task_us},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
         .prepare = [ops](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
             const TileOptions options{choices.get(pointwise_tile), exp_kind(choices.get(pointwise_exp))};
-            return std::make_unique<PointwisePrepared>(problem, ops(), options);
+            return std::make_unique<PointwisePrepared>(problem, ops(), options, choices.get(pointwise_task_us));
         },
         .in_place = true,
     };

@@ -12,13 +12,22 @@
 namespace headway {
 namespace {
 
-constexpr int64_t floats_per_tile = 16384;  // of inputs read
+const Knob<int64_t> pool_tile_kb{{
+    .name = "pool.tile_kb",
+    .help = "Input rows of a pooling that are one unit of scheduling, in KiB. Less balances the small maps late in a "
+            "network over many threads, more keeps rows that windows share on one thread.",
+    .family = "kernel",
+    .values = {64, 16, 256},
+    .scope = Scope::site,
+    .witness = "pool_layouts",
+}};
 
 // A tensor is planes of rows of pixels of `channels` consecutive floats: 1 for plain, all of them for nhwc, 8 or 16 for
 // blocked layouts. With one channel a vector goes along the row, else across the channels of a pixel.
 class PoolPrepared final : public Prepared {
 public:
-    PoolPrepared(const Problem& problem, PoolCode code) : reduce_(code.reduce()), pool_(code.pool()) {
+    PoolPrepared(const Problem& problem, const Choices& choices, PoolCode code)
+        : reduce_(code.reduce()), pool_(code.pool()) {
         HEADWAY_CHECK(PoolWindow::make(problem, window_));
         const TensorDesc& src = *problem.src[0];
         channels_ = src.layout == Layout::plain  ? 1
@@ -30,8 +39,9 @@ public:
             program_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, code.tiles());
         const int64_t row_cost =
             window_.x.in * channels_ * std::max<int64_t>(1, std::min(window_.y.kernel, window_.y.stride));
-        rows_per_tile_ = std::clamp<int64_t>(floats_per_tile / std::max<int64_t>(row_cost, 1), 1,
-                                             std::max<int64_t>(window_.y.out, 1));
+        const int64_t floats = choices.get(pool_tile_kb) * 1024 / static_cast<int64_t>(sizeof(float));
+        rows_per_tile_ =
+            std::clamp<int64_t>(floats / std::max<int64_t>(row_cost, 1), 1, std::max<int64_t>(window_.y.out, 1));
         row_tiles_ = ceil_div(window_.y.out, rows_per_tile_);
         if (channels_ == 1)
             set_row_tables();
@@ -191,10 +201,11 @@ Kernel::Fields pool_fields(const std::string& isa_word, Isa isa, PoolCode code) 
         .ops = {"MaxPool", "AveragePool"},
         .isa = isa,
         .numerics = Numerics::reorders,
+        .knobs = {&pool_tile_kb},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
-        .prepare = [code](const Problem& problem, const Target&, const Choices&) -> std::unique_ptr<Prepared> {
-            return std::make_unique<PoolPrepared>(problem, code);
+        .prepare = [code](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
+            return std::make_unique<PoolPrepared>(problem, choices, code);
         },
     };
 }

@@ -19,6 +19,38 @@ const Knob<std::string_view> lstm_weights{{
     .witness = "lstm",
 }};
 
+const Knob<int64_t> lstm_rows_knob{{
+    .name = "lstm.rows",
+    .help = "Most rows of a batch that an LSTM takes through its weights together: three read them a third as often; "
+            "fewer leave more registers for sums, which narrow instruction sets lack.",
+    .family = "kernel",
+    .values = {lstm_rows, 1, 2},
+    .scope = Scope::site,
+    .witness = "lstm_batch",
+}};
+
+const Knob<int64_t> lstm_blocks_knob{{
+    .name = "lstm.blocks",
+    .help =
+        "Blocks of 16 hidden units that are one unit of scheduling in each time step. One balances best; more saves "
+        "hand-overs, a large part of a step where the hidden size is small.",
+    .family = "kernel",
+    .values = {1, 2, 4, 16},
+    .scope = Scope::site,
+    .witness = "lstm_batch",
+}};
+
+const Knob<std::string_view> lstm_exp_knob{{
+    .name = "lstm.exp",
+    .help = "The polynomial of an LSTM's sigmoid and tanh: of degree 6 (about 1 ulp) or of degree 4 (relative error "
+            "3e-6). The cells are a large part of a step where the hidden size is small.",
+    .family = "kernel",
+    .values = {"poly6", "poly4"},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "lstm_batch",
+}};
+
 LstmWeights weights_form(const Choices& choices) {
     return choices.get(lstm_weights) == "bf16" ? LstmWeights::bf16 : LstmWeights::f32;
 }
@@ -27,8 +59,14 @@ LstmWeights weights_form(const Choices& choices) {
 // workspace: h of the step before and of this one, and c, rows padded to whole blocks.
 class LstmPrepared final : public Prepared {
 public:
-    LstmPrepared(const Problem& problem, LstmWeights form, const LstmOps& ops) : form_(form), ops_(ops) {
+    LstmPrepared(const Problem& problem, const Choices& choices, const LstmOps& ops)
+        : form_(weights_form(choices)),
+          ops_(ops),
+          cell_(ops.cell[static_cast<int>(choices.get(lstm_exp_knob) == "poly4" ? LstmExp::poly4 : LstmExp::poly6)]),
+          most_rows_(choices.get(lstm_rows_knob)),
+          together_(choices.get(lstm_blocks_knob)) {
         HEADWAY_CHECK(LstmProblem::make(problem, lstm_));
+        groups_ = (lstm_.blocks() + together_ - 1) / together_;
         int packed = 2;
         for (size_t i : {LstmProblem::initial_h, LstmProblem::initial_c}) {
             if (!has_input(problem, i)) continue;
@@ -40,14 +78,15 @@ public:
     }
 
     int phases() const override { return static_cast<int>(std::max<int64_t>(lstm_.steps, 1)); }
-    int64_t tiles(int) const override {
-        return lstm_.steps == 0 || lstm_.batch == 0 ? 0 : lstm_.directions * lstm_.blocks();
-    }
+    int64_t tiles(int) const override { return lstm_.steps == 0 || lstm_.batch == 0 ? 0 : lstm_.directions * groups_; }
     int64_t workspace_bytes() const override { return 3 * state_floats() * static_cast<int64_t>(sizeof(float)); }
 
     void run(const Args& args, int phase, int64_t begin, int64_t end) const override {
-        for (int64_t tile = begin; tile < end; ++tile)
-            run_block(args, phase, tile / lstm_.blocks(), tile % lstm_.blocks());
+        for (int64_t tile = begin; tile < end; ++tile) {
+            const int64_t first = tile % groups_ * together_;
+            const int64_t last = std::min(lstm_.blocks(), first + together_);
+            for (int64_t block = first; block < last; ++block) run_block(args, phase, tile / groups_, block);
+        }
     }
 
 private:
@@ -85,8 +124,8 @@ private:
         const int64_t row_bytes = lstm_gates * (form_ == LstmWeights::bf16 ? 2 : 4);
         const std::byte* weights = args.packed[1] + at * (lstm_.inputs + lstm_.hidden) * row_bytes;
         const auto accumulate = ops_.accumulate[static_cast<int>(form_)];
-        for (int64_t row = 0; row < lstm_.batch; row += lstm_rows) {
-            const int rows = static_cast<int>(std::min<int64_t>(lstm_rows, lstm_.batch - row));
+        for (int64_t row = 0; row < lstm_.batch; row += most_rows_) {
+            const int rows = static_cast<int>(std::min(most_rows_, lstm_.batch - row));
             alignas(64) float acc[lstm_rows * lstm_gates];
             for (int r = 0; r < rows; ++r) std::memcpy(acc + r * lstm_gates, bias, sizeof(float) * lstm_gates);
             accumulate(weights, x + row * lstm_.inputs, lstm_.inputs, lstm_.inputs, rows, acc);
@@ -109,7 +148,7 @@ private:
         const int64_t offset = row * lstm_.padded_hidden() + unit;
         float* c_now = workspace(args, 2, direction) + offset;
         float* h_now = workspace(args, (step + 1) % 2, direction) + offset;
-        ops_.cell(acc, c_before, c_now, h_now);
+        cell_(acc, c_before, c_now, h_now);
         const int64_t place = (direction * lstm_.batch + row) * lstm_.hidden + unit;
         const auto write = [&](size_t output, int64_t at, const float* from) {
             if (wanted_[output]) std::memcpy(reinterpret_cast<float*>(args.dst[output]) + at, from, bytes);
@@ -122,12 +161,15 @@ private:
 
     const LstmWeights form_;
     const LstmOps& ops_;
+    const LstmOps::Cell cell_;
+    const int64_t most_rows_, together_;
+    int64_t groups_ = 1;
     LstmProblem lstm_;
     State states_[2];
     bool wanted_[3] = {};
 };
 
-Work work(const Problem& problem, LstmWeights form) {
+Work work(const Problem& problem, LstmWeights form, int64_t most_rows) {
     LstmProblem lstm;
     if (!LstmProblem::make(problem, lstm)) return {};
     const double weights =
@@ -135,7 +177,7 @@ Work work(const Problem& problem, LstmWeights form) {
     const auto rows = static_cast<double>(lstm.steps * lstm.batch);
     const double cells = rows * static_cast<double>(lstm.directions * lstm.padded_hidden());
     const double passes =
-        static_cast<double>(lstm.steps) * static_cast<double>((lstm.batch + lstm_rows - 1) / lstm_rows);
+        static_cast<double>(lstm.steps) * static_cast<double>((lstm.batch + most_rows - 1) / most_rows);
     return {.flops = 2 * weights * rows + 180 * cells,
             .bytes = weights * (form == LstmWeights::bf16 ? 2 : 4) * passes,
             .efficiency = 0.5};
@@ -151,14 +193,16 @@ Kernel::Fields lstm_fields(const std::string& isa_word, Isa isa, const LstmOps& 
         .ops = {"LSTM"},
         .isa = isa,
         .numerics = Numerics::approximates,
-        .knobs = {&lstm_weights},
+        .knobs = {&lstm_weights, &lstm_rows_knob, &lstm_blocks_knob, &lstm_exp_knob},
         .supports =
             [](const Problem& problem, const Target&, const Choices&) {
                 LstmProblem lstm;
                 return LstmProblem::make(problem, lstm);
             },
-        .work = [](const Problem& problem, const Target&,
-                   const Choices& choices) { return work(problem, weights_form(choices)); },
+        .work =
+            [](const Problem& problem, const Target&, const Choices& choices) {
+                return work(problem, weights_form(choices), choices.get(lstm_rows_knob));
+            },
         .pack =
             [](const Problem& problem, const Target&, const Choices& choices,
                std::span<const Tensor* const> constants) {
@@ -167,7 +211,7 @@ Kernel::Fields lstm_fields(const std::string& isa_word, Isa isa, const LstmOps& 
                 return pack_lstm(problem, lstm, weights_form(choices), constants);
             },
         .prepare = [ops](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
-            return std::make_unique<LstmPrepared>(problem, weights_form(choices), ops());
+            return std::make_unique<LstmPrepared>(problem, choices, ops());
         },
     };
 }

@@ -11,6 +11,8 @@ inline constexpr int64_t lstm_gates = 4 * lstm_units;  // sums of a block
 inline constexpr int lstm_rows = 3;                    // batch rows at a time
 
 enum class LstmWeights : uint8_t { f32, bf16, count };
+// The polynomial of the cells' exponentials.
+enum class LstmExp : uint8_t { poly6, poly4, count };
 
 struct LstmOps {
     // acc[r][0..64) += sum over i < n of in[r * in_stride + i] * weights[i][0..64), for 1 <= rows <= lstm_rows.
@@ -18,7 +20,8 @@ struct LstmOps {
                                                              int64_t in_stride, int64_t n, int rows, float* acc);
     // One row of a block: c = sigmoid(f) * c_before + sigmoid(i) * tanh(g), h = sigmoid(o) * tanh(c). All of
     // lstm_units.
-    void (*cell)(const float* acc, const float* c_before, float* c, float* h);
+    using Cell = void (*)(const float* acc, const float* c_before, float* c, float* h);
+    Cell cell[static_cast<int>(LstmExp::count)];
 };
 
 namespace baseline {

@@ -60,22 +60,23 @@ void accumulate(const std::byte* weights, const float* in, int64_t in_stride, in
         accumulate_rows<Weights, 3>(w, in, in_stride, n, acc);
 }
 
+template <class Poly>
 void cell(const float* acc, const float* c_before, float* c, float* h) {
     for (int u = 0; u < units; u += lanes) {
-        const vf input = sigmoid(load(acc + u));
-        const vf output = sigmoid(load(acc + units + u));
-        const vf forget = sigmoid(load(acc + 2 * units + u));
-        const vf candidate = tanh(load(acc + 3 * units + u));
+        const vf input = sigmoid<Poly>(load(acc + u));
+        const vf output = sigmoid<Poly>(load(acc + units + u));
+        const vf forget = sigmoid<Poly>(load(acc + 2 * units + u));
+        const vf candidate = tanh<Poly>(load(acc + 3 * units + u));
         const vf state = fma(forget, load(c_before + u), input * candidate);
         store(c + u, state);
-        store(h + u, output * tanh(state));
+        store(h + u, output * tanh<Poly>(state));
     }
 }
 
 }  // namespace
 
 const LstmOps& lstm_ops() {
-    static constexpr LstmOps ops{{accumulate<Full>, accumulate<Half>}, cell};
+    static constexpr LstmOps ops{{accumulate<Full>, accumulate<Half>}, {cell<Poly6>, cell<Poly4>}};
     return ops;
 }
 

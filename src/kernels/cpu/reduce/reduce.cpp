@@ -24,30 +24,72 @@ const Knob<int64_t> reduce_piece_kb{{
     .witness = "global_pool",
 }};
 
-constexpr int64_t floats_per_tile = 16384;     // of inputs
-constexpr int64_t few_outputs_per_thread = 8;  // groups of outputs below which pieces pay
-constexpr int64_t finish_floats = 4096;        // outputs that one tile of the second phase finishes
-constexpr int64_t longest_short_run = 16;      // floats; entering the loops for longer runs costs as much as this
+const Knob<int64_t> reduce_tile_kb{{
+    .name = "reduce.tile_kb",
+    .help = "Input of a reduction that is one unit of scheduling, in KiB. Less spreads small feature maps over more "
+            "threads, more saves hand-overs on large ones.",
+    .family = "kernel",
+    .values = {64, 16, 256},
+    .scope = Scope::site,
+    .witness = "global_pool",
+}};
+
+const Knob<int64_t> reduce_pieces_below{{
+    .name = "reduce.pieces_below",
+    .help = "A reduction is cut into pieces (reduce.piece_kb) when it has fewer units of scheduling than this: more "
+            "where there are many threads, 1 where joining the pieces costs more than it saves.",
+    .family = "kernel",
+    .values = {8, 1, 4, 32},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "global_pool",
+}};
+
+const Knob<int64_t> reduce_short_run{{
+    .name = "reduce.short_run",
+    .help = "Longest run of floats that is reduced side by side with its neighbours. Entering the loops for longer "
+            "runs costs as much as 16 floats on wide vectors; narrow ones pay from less on.",
+    .family = "kernel",
+    .values = {16, 0, 4, 32, 64},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "reduce_short",
+}};
+
+const Knob<int64_t> reduce_columns{{
+    .name = "reduce.columns",
+    .help = "Columns that stay beside a reduced axis and are one unit of scheduling: their sums have to stay in the "
+            "first-level cache while the rows pass by. Fewer suit long columns on many threads, more suit few rows.",
+    .family = "kernel",
+    .values = {4096, 512, 1024, 16384},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "reduce_rows",
+}};
+
+constexpr int64_t finish_floats = 4096;  // outputs that one tile of the second phase finishes
 
 class ReducePrepared final : public Prepared {
 public:
-    ReducePrepared(const Problem& problem, int64_t piece_bytes, ReduceCode code) : ops_(code.reduce()) {
+    ReducePrepared(const Problem& problem, const Choices& choices, ReduceCode code) : ops_(code.reduce()) {
         HEADWAY_CHECK(ReducePlan::make(problem, plan_));
         if (!problem.epilogue.empty())
             program_.emplace(problem.epilogue, problem.dst[0], problem.operands, inner_dims(problem), code.tiles());
-        run_chunk_ = plan_.run_is_kept ? std::min<int64_t>(plan_.run, 4096) : 1;
+        run_chunk_ = plan_.run_is_kept ? std::min(plan_.run, choices.get(reduce_columns)) : 1;
         run_chunks_ = plan_.run_is_kept ? ceil_div(plan_.run, std::max<int64_t>(run_chunk_, 1)) : 1;
         const int64_t reduced = plan_.reduced_rows() * (plan_.run_is_kept ? plan_.rows.extent * run_chunk_ : plan_.run);
-        rows_per_tile_ = std::max<int64_t>(1, floats_per_tile / std::max<int64_t>(reduced, 1));
+        const auto floats = [](int64_t kb) { return kb * 1024 / static_cast<int64_t>(sizeof(float)); };
+        rows_per_tile_ = std::max<int64_t>(1, floats(choices.get(reduce_tile_kb)) / std::max<int64_t>(reduced, 1));
         split_ = plan_.run_is_kept ? plan_.rows.extent : plan_.run;
         piece_ = split_;
         const int64_t unit = plan_.run_is_kept ? run_chunk_ : 1;
-        const int64_t wanted = std::max<int64_t>(64, piece_bytes / static_cast<int64_t>(sizeof(float)) / unit);
-        if (row_groups() * run_chunks_ < few_outputs_per_thread && plan_.reduced.empty() && wanted < split_)
+        const int64_t wanted = std::max<int64_t>(64, floats(choices.get(reduce_piece_kb)) / unit);
+        if (row_groups() * run_chunks_ < choices.get(reduce_pieces_below) && plan_.reduced.empty() && wanted < split_)
             piece_ = wanted;
         pieces_ = ceil_div(split_, std::max<int64_t>(piece_, 1));
         const bool dense = plan_.kept.empty() || (plan_.kept.size() == 1 && plan_.kept[0].stride == plan_.run);
-        short_runs_ = !plan_.run_is_kept && plan_.reduced.empty() && plan_.run <= longest_short_run && dense;
+        short_runs_ =
+            !plan_.run_is_kept && plan_.reduced.empty() && plan_.run <= choices.get(reduce_short_run) && dense;
     }
 
     // The second phase joins pieces and runs the epilogue.
@@ -206,11 +248,11 @@ Kernel::Fields reduce_fields(const std::string& isa_word, Isa isa, ReduceCode co
                 "GlobalAveragePool", "GlobalMaxPool"},
         .isa = isa,
         .numerics = Numerics::reorders,
-        .knobs = {&reduce_piece_kb},
+        .knobs = {&reduce_piece_kb, &reduce_pieces_below, &reduce_tile_kb, &reduce_short_run, &reduce_columns},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
         .prepare = [code](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
-            return std::make_unique<ReducePrepared>(problem, choices.get(reduce_piece_kb) * 1024, code);
+            return std::make_unique<ReducePrepared>(problem, choices, code);
         },
     };
 }

@@ -12,13 +12,21 @@
 namespace headway {
 namespace {
 
-constexpr int64_t floats_per_tile = 16384;
+const Knob<int64_t> resize_tile_kb{{
+    .name = "resize.tile_kb",
+    .help = "Output rows of a Resize that are one unit of scheduling, in KiB: rows that repeat the one before are "
+            "copied only inside a unit, so large units suit large scales, small ones many threads.",
+    .family = "kernel",
+    .values = {64, 16, 256},
+    .scope = Scope::site,
+    .witness = "resize",
+}};
 
 // A tensor is planes of rows of pixels of `channels` consecutive floats: 1 for plain, all of them for nhwc, 8 or 16 for
 // blocked layouts.
 class ResizePrepared final : public Prepared {
 public:
-    ResizePrepared(const Problem& problem, ResizeCode code) : ops_(code.resize()) {
+    ResizePrepared(const Problem& problem, const Choices& choices, ResizeCode code) : ops_(code.resize()) {
         HEADWAY_CHECK(ResizeRules::make(problem, rules_));
         const TensorDesc& src = *problem.src[0];
         const size_t last = src.shape.rank() - 1;
@@ -33,7 +41,8 @@ public:
         if (!problem.epilogue.empty())
             program_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, code.tiles());
         const int64_t row = std::max<int64_t>(1, out_cols_ * channels_);
-        rows_per_tile_ = std::clamp<int64_t>(floats_per_tile / row, 1, std::max<int64_t>(1, out_rows_));
+        const int64_t floats = choices.get(resize_tile_kb) * 1024 / static_cast<int64_t>(sizeof(float));
+        rows_per_tile_ = std::clamp<int64_t>(floats / row, 1, std::max<int64_t>(1, out_rows_));
         row_tiles_ = ceil_div(out_rows_, rows_per_tile_);
     }
 
@@ -138,10 +147,11 @@ Kernel::Fields resize_fields(const std::string& isa_word, Isa isa, ResizeCode co
         .ops = {"Resize", "Upsample"},
         .isa = isa,
         .numerics = Numerics::reorders,
+        .knobs = {&resize_tile_kb},
         .supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
-        .prepare = [code](const Problem& problem, const Target&, const Choices&) -> std::unique_ptr<Prepared> {
-            return std::make_unique<ResizePrepared>(problem, code);
+        .prepare = [code](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
+            return std::make_unique<ResizePrepared>(problem, choices, code);
         },
     };
 }

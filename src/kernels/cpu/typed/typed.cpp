@@ -9,7 +9,17 @@
 namespace headway {
 namespace {
 
-constexpr int64_t elements_per_tile = 16384;
+const Knob<int64_t> typed_tile_kelements{{
+    .name = "typed.tile_kelements",
+    .help =
+        "Elements of a comparison, selection or cast that are one unit of scheduling, in thousands. Less spreads the "
+        "masks of short sequences over threads, more saves hand-overs on images.",
+    .family = "kernel",
+    .values = {16, 2, 4, 64},
+    .scope = Scope::site,
+    .witness = "mask",
+}};
+
 constexpr size_t most_inputs = 3;
 
 // A dimension of the dst with the strides of the inputs along it.
@@ -52,14 +62,14 @@ std::vector<LoopDim> loop_dims(const Problem& problem) {
 
 class TypedPrepared final : public Prepared {
 public:
-    TypedPrepared(const Problem& problem, TypedLoop loop)
+    TypedPrepared(const Problem& problem, TypedLoop loop, int64_t tile)
         : loop_(loop), dims_(loop_dims(problem)), dst_size_(static_cast<int64_t>(size_of(problem.dst[0].type))) {
         run_ = dims_.back();
         dims_.pop_back();
         for (const LoopDim& dim : dims_) rows_ *= dim.extent;
-        chunk_ = std::max<int64_t>(1, std::min(run_.extent, elements_per_tile));
+        chunk_ = std::max<int64_t>(1, std::min(run_.extent, tile));
         chunks_ = ceil_div(run_.extent, chunk_);
-        rows_per_tile_ = std::max<int64_t>(1, elements_per_tile / chunk_);
+        rows_per_tile_ = std::max<int64_t>(1, tile / chunk_);
         int packed = 0;
         for (size_t k = 0; k < problem.src.size(); ++k) {
             sizes_.push_back(static_cast<int64_t>(size_of(problem.src[k]->type)));
@@ -157,6 +167,7 @@ Kernel::Fields typed_fields(const std::string& family, const std::string& help, 
         .ops = std::move(names),
         .isa = isa,
         .numerics = Numerics::exact,
+        .knobs = {&typed_tile_kelements},
         .supports = [ops](const Problem& problem, const Target&, const Choices&) { return supports(problem, ops()); },
         .work = [](const Problem& problem, const Target&, const Choices&) { return work(problem); },
         .pack =
@@ -166,8 +177,9 @@ Kernel::Fields typed_fields(const std::string& family, const std::string& help, 
                     if (problem.constant[k]) blobs.push_back(*constants[k]);
                 return blobs;
             },
-        .prepare = [ops](const Problem& problem, const Target&, const Choices&) -> std::unique_ptr<Prepared> {
-            return std::make_unique<TypedPrepared>(problem, loop_of(problem, ops()));
+        .prepare = [ops](const Problem& problem, const Target&, const Choices& choices) -> std::unique_ptr<Prepared> {
+            return std::make_unique<TypedPrepared>(problem, loop_of(problem, ops()),
+                                                   choices.get(typed_tile_kelements) * 1024);
         },
     };
 }
