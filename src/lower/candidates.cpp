@@ -10,6 +10,19 @@
 namespace headway {
 namespace {
 
+const Knob<std::string_view> layout_mixed{{
+    .name = "layout.mixed",
+    .help =
+        "Whether a kernel may read one layout and write another where it can, which saves a reorder at the ends of a "
+        "network. Without, reorders are steps of their own: better where the writes of such a kernel are scattered "
+        "over a large image.",
+    .family = "layout",
+    .values = {"on", "off"},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "stem",
+}};
+
 constexpr Layout all_layouts[] = {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c};
 
 // Tensors that follow the site's layout: f32 tensors with spatial axes, of the rank of the dst.
@@ -37,7 +50,7 @@ struct LayoutPair {
     Layout in, out;
 };
 
-std::vector<LayoutPair> layout_pairs(const LowerSite& site) {
+std::vector<LayoutPair> layout_pairs(const LowerSite& site, bool mixed) {
     const TensorDesc& dst = site.problem.dst.front();
     if (!follows_layout(dst, dst.shape.rank()) && std::ranges::none_of(site.problem.src, [](const auto& src) {
             return src && follows_layout(*src, src->shape.rank());
@@ -45,8 +58,7 @@ std::vector<LayoutPair> layout_pairs(const LowerSite& site) {
         return {{Layout::plain, Layout::plain}};
     std::vector<LayoutPair> pairs;
     for (Layout layout : all_layouts) pairs.push_back({layout, layout});
-    // Anchors may read one layout and write another, which saves a reorder at the ends of a network.
-    if (site.problem.op != "Pointwise")
+    if (mixed && site.problem.op != "Pointwise")
         for (Layout in : all_layouts)
             for (Layout out : all_layouts)
                 if (in != out) pairs.push_back({in, out});
@@ -102,7 +114,7 @@ std::vector<Form> forms_of(const Kernel& kernel, const LowerSite& site, const Ro
                            Verdict& why_not) {
     std::vector<Form> forms;
     const Choices choices = choices_for(kernel, route, site.origins);
-    for (const auto [in, out] : layout_pairs(site)) {
+    for (const auto [in, out] : layout_pairs(site, route.get(layout_mixed, site.origins) == "on")) {
         Problem problem = with_layouts(site, in, out);
         const Verdict verdict = kernel.supports(problem, target, choices);
         if (verdict) {

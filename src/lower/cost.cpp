@@ -12,11 +12,6 @@ constexpr double flops_per_cycle_and_lane = 4;
 // Streaming bandwidth of one core in bytes per microsecond by where the data fit (measured on Zen 4: L2 100, L3 57,
 // DRAM 25 GB/s; a kernel that also computes gets somewhat less).
 constexpr double l2_bandwidth = 60e3, l3_bandwidth = 40e3, memory_bandwidth = 18e3;
-// Share of the shorter of computing and moving bytes that the longer one does not hide; it also tells kernels apart
-// that move the same bytes.
-constexpr double overlap_loss = 0.15;
-// Entering a step: claiming tiles, loading arguments.
-constexpr double step_us = 0.2;
 
 // Where 512-bit operations run in 256-bit units, narrow code issues twice the instructions for the same work and has
 // half the registers to hold sums in: 4 to 6 % on 1x1 convolutions on Zen 4.
@@ -40,10 +35,45 @@ const Knob<int64_t> bandwidth_percent{{
     .witness = "winograd_small",
 }};
 
+const Knob<int64_t> overlap_percent{{
+    .name = "cost.overlap_percent",
+    .help = "Share of the shorter of computing and moving bytes that the longer one does not hide, as the cost model "
+            "sees it. More prefers kernels that move fewer bytes even where computing takes longer: for threads that "
+            "share a bandwidth. It also tells kernels apart that move the same bytes.",
+    .family = "layout",
+    .values = {15, 0, 50, 100},
+    .numerics = Numerics::reorders,
+    .witness = "winograd_small",
+}};
+
+const Knob<int64_t> step_ns{{
+    .name = "cost.step_ns",
+    .help =
+        "Price of entering a step in the cost model, in nanoseconds: claiming tiles, loading arguments. More avoids "
+        "reorders between small layers, as with many threads; less seeks the best kernel for each.",
+    .family = "layout",
+    .values = {200, 0, 1000, 5000},
+    .numerics = Numerics::reorders,
+    .witness = "layout_mix",
+}};
+
+const Knob<int64_t> cache_percent{{
+    .name = "cost.cache_percent",
+    .help = "Share of the caches that the cost model gives a step, in percent. Less where neighbours use them too: "
+            "kernels and layouts that move fewer bytes win earlier.",
+    .family = "layout",
+    .values = {100, 12, 50, 200},
+    .numerics = Numerics::reorders,
+    .witness = "winograd_small",
+}};
+
+double step_us(const Route& route) { return static_cast<double>(route.get(step_ns)) / 1e3; }
+
 double bandwidth(double bytes, const Target& target, const Route& route) {
-    const double nominal = bytes <= static_cast<double>(target.l2_bytes)   ? l2_bandwidth
-                           : bytes <= static_cast<double>(target.l3_bytes) ? l3_bandwidth
-                                                                           : memory_bandwidth;
+    const double share = static_cast<double>(route.get(cache_percent)) / 100;
+    const double nominal = bytes <= share * static_cast<double>(target.l2_bytes)   ? l2_bandwidth
+                           : bytes <= share * static_cast<double>(target.l3_bytes) ? l3_bandwidth
+                                                                                   : memory_bandwidth;
     return nominal * static_cast<double>(route.get(bandwidth_percent)) / 100;
 }
 
@@ -53,11 +83,12 @@ double predicted_us(const Work& work, Isa isa, const Target& target, const Route
     const double peak = cycles_per_us * flops_per_cycle_and_lane * lanes_of(isa, target);
     const double compute = work.flops / (peak * std::max(work.efficiency, 1e-3));
     const double memory = work.bytes / bandwidth(work.bytes, target, route);
-    return std::max(compute, memory) + overlap_loss * std::min(compute, memory) + step_us;
+    const double overlap_loss = static_cast<double>(route.get(overlap_percent)) / 100;
+    return std::max(compute, memory) + overlap_loss * std::min(compute, memory) + step_us(route);
 }
 
 double copy_us(double bytes, const Target& target, const Route& route) {
-    return 2 * bytes / bandwidth(2 * bytes, target, route) + step_us;
+    return 2 * bytes / bandwidth(2 * bytes, target, route) + step_us(route);
 }
 
 }  // namespace headway

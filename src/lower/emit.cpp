@@ -19,6 +19,16 @@ const Knob<int64_t> min_task_us{{
     .witness = "conv_chain",
 }};
 
+const Knob<std::string_view> memory_outputs{{
+    .name = "memory.outputs",
+    .help = "direct: the step that makes an output writes the caller's memory. copied: it writes the arena, and a copy "
+            "ends the run: for outputs that later steps read again, where the caller's memory is slower (fresh pages, "
+            "small pages, another node).",
+    .family = "memory",
+    .values = {"direct", "copied"},
+    .witness = "conv_chain",
+}};
+
 class Emitter {
 public:
     Emitter(const Graph& graph, const Route& route, const Target& target, const Registry<Kernel>& kernels)
@@ -157,7 +167,8 @@ private:
         Buffer& buffer = plan_.buffers[static_cast<size_t>(made)];
         int32_t out = made;
         // A buffer that some step writes becomes the caller's memory itself; anything else is copied there.
-        if (buffer.place == Place::arena && buffer.desc.bytes() == plain(id).bytes()) {
+        if (buffer.place == Place::arena && buffer.desc.bytes() == plain(id).bytes() &&
+            route_.get(memory_outputs) == "direct") {
             buffer.place = Place::output;
             buffer.index = k;
         } else {

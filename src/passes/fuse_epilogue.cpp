@@ -73,6 +73,18 @@ const Knob<std::string_view> anchors{{
     .witness = "pool_affine",
 }};
 
+const Knob<std::string_view> meeting{{
+    .name = "fuse_epilogue.meeting",
+    .help =
+        "Which of two producers that meet in an operation takes it: the later or the earlier one in the order of the "
+        "file. The later one finds the other's result already there, in the cache where branches are short; the "
+        "earlier one suits exporters that write the short branch last.",
+    .family = "fusion",
+    .values = {"later", "earlier"},
+    .numerics = Numerics::reorders,
+    .witness = "two_convs_meet",
+}};
+
 enum class Family { none, conv, matmul, other };
 
 Family family_of(const Node& node) {
@@ -239,7 +251,7 @@ bool run(PassContext& context) {
     bool changed = false;
     Surroundings around(graph);
     // From the last: of two producers that meet in an addition, the later one takes it, when the other is complete.
-    std::ranges::reverse(order);
+    if (context.route.get(meeting) == "later") std::ranges::reverse(order);
     for (NodeId id : order) {
         if (graph.node(id).dead) continue;
         if (!is_anchor(context, around.uses, graph.node(id))) continue;

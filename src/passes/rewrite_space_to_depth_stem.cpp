@@ -11,15 +11,26 @@ namespace {
 
 const Knob<std::string_view> enabled{{
     .name = "rewrite_space_to_depth_stem",
-    .help = "Turns a stride-2 convolution of at most four channels into a stride-1 one over 2x2 blocks.",
+    .help = "Turns a stride-2 convolution of few channels into a stride-1 one over 2x2 blocks.",
     .family = "rewrite",
     .values = {"off", "on"},
     .numerics = Numerics::reorders,
     .witness = "stem",
 }};
 
+const Knob<int64_t> max_channels{{
+    .name = "rewrite_space_to_depth_stem.max_channels",
+    .help = "Most input channels of a convolution that is rewritten so. Three or four are images; 12 and 16 are maps "
+            "that a first layer has thinned out, whose four-fold channels fill wide vectors.",
+    .family = "rewrite",
+    .values = {4, 1, 3, 8, 16},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "stem",
+    .witness_route = "rewrite_space_to_depth_stem=on",
+}};
+
 constexpr int64_t block = 2;
-constexpr int64_t most_channels = 4;  // beyond it, vectors are full without this
 
 // One spatial axis of the convolution, before and after.
 struct AxisPlan {
@@ -71,7 +82,9 @@ Verdict rewrite(PassContext& context, NodeId id) {
     const Tensor* weights = known(graph, input_of(node, 1));
     if (!weights || weights->type() != ElementType::f32) return Verdict::no(Reason::needs_constant, "weights");
     const Shape in = graph.value(node.inputs[0]).shape(), out = graph.value(node.outputs[0]).shape();
-    if (in.rank() != 4 || in[1] > most_channels) return Verdict::no(Reason::shape, "channels");
+    if (in.rank() != 4) return Verdict::no(Reason::shape, "not an image");
+    if (in[1] > context.route.get(max_channels, node.origins))
+        return Verdict::no(Reason::knob, "rewrite_space_to_depth_stem.max_channels");
     const Attributes& attributes = node.attributes;
     std::vector<int64_t> pads = attributes.integers("pads", {0, 0, 0, 0});
     const bool plain = attributes.text("auto_pad", "NOTSET") == "NOTSET" && attributes.integer("group", 1) == 1 &&
