@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <condition_variable>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "runtime/testing.h"
 
@@ -148,6 +152,49 @@ TEST(Engine, SetsTheFloatModeOfEveryThreadAndRestoresTheCallers) {
             EXPECT_EQ(_mm_getcsr() & 0x6000, 0x2000U);
         }
     _mm_setcsr(before);
+}
+
+// No tile ends before as many threads are inside as the engine has: whoever does not take part is found.
+class Gathering final : public Prepared {
+public:
+    int64_t tiles(int) const override { return size; }
+    void run(const Args& args, int, int64_t begin, int64_t end) const override {
+        {
+            std::unique_lock lock(mutex);
+            modes[std::this_thread::get_id()] = _mm_getcsr() & ~0x3FU;
+            all_inside.notify_all();
+            all_inside.wait(lock, [] { return static_cast<int64_t>(modes.size()) == size; });
+        }
+        for (int64_t i = begin; i < end; ++i) result(args)[i] = source(args, 0)[i];
+    }
+
+    static constexpr int64_t size = 4;
+    static inline std::mutex mutex;
+    static inline std::condition_variable all_inside;
+    static inline std::map<std::thread::id, unsigned> modes;
+};
+
+TEST(Engine, FlushesSubnormalsOnEveryThreadOfThePool) {
+    static const Kernel gathering([] {
+        auto fields = kernel_fields("test.gathering", nullptr);
+        fields.prepare = [](const Problem&, const Target&, const Choices&) { return std::make_unique<Gathering>(); };
+        return fields;
+    }());
+    const Registry<Kernel> registry({&gathering});
+    for (const char* pool : pools)
+        for (bool flush : {true, false}) {
+            PlanMaker maker(Gathering::size, Gathering::size);
+            maker.step("test.gathering", {maker.input("x")}, maker.output("y"));
+            maker.plan.settings.flush_to_zero = flush;
+            maker.plan.settings.pool = pool;
+            Gathering::modes.clear();
+            Context context(Engine::make(maker.plan, PlanMaker::info(), registry));
+            context.run(std::vector<Tensor>{tensor_of(numbers(Gathering::size, 1))});
+            EXPECT_EQ(Gathering::modes.size(), static_cast<size_t>(Gathering::size));
+            for (const auto& [thread, mode] : Gathering::modes)
+                EXPECT_EQ(mode, flush ? 0x9FC0U : 0x1F80U)
+                    << pool << ": rounds to nearest, flushes results and operands";
+        }
 }
 
 TEST(Engine, ProfilesEachStep) {
