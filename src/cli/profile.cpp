@@ -36,6 +36,8 @@ struct StepProfile {
     double us = 0;      // of one iteration, on average
     double gflop = 0;   // really computed, as the kernel states it; 0 where it does not
     double mbytes = 0;  // read and written once
+    const Step* step = nullptr;
+    double constant_mbytes = 0;  // of it, what the engine holds: packed weights and the like
 };
 
 std::shared_ptr<const Engine> open_engine(const Options& options, const std::string& folder) {
@@ -74,6 +76,10 @@ std::vector<StepProfile> profile(const Engine& engine, std::vector<int64_t> ns, 
         entry.kernel = step.kernel;
         entry.site = step.origins.empty() ? "" : escaped(step.origins.front());
         if (!step.problem.dst.empty()) entry.dst = step.problem.dst[0].shape.text();
+        entry.step = &step;
+        for (int32_t id : step.packed)
+            entry.constant_mbytes +=
+                static_cast<double>(engine.plan().constants[static_cast<size_t>(id)].bytes.size_bytes()) / 1e6;
         entry.us = static_cast<double>(ns[i]) / 1e3 / static_cast<double>(iterations);
         const Kernel* kernel = kernels.find(step.kernel);
         if (kernel == nullptr || !kernel->fields().work) continue;
@@ -101,6 +107,34 @@ void print(const Engine& engine, std::vector<StepProfile> steps, size_t top) {
                    step.mbytes * 1e3 / std::max(step.us, 1e-3), step.kernel, step.dst, step.site);
 }
 
+// What the step computes on, for scripts that explain its time.
+nlohmann::ordered_json facts_of(const StepProfile& entry) {
+    const Problem& problem = entry.step->problem;
+    const auto desc = [](const TensorDesc& tensor) {
+        return nlohmann::ordered_json{{"type", to_string(tensor.type)},
+                                      {"shape", std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())},
+                                      {"layout", to_string(tensor.layout)}};
+    };
+    nlohmann::ordered_json src = nlohmann::ordered_json::array(), dst = src, operands = src;
+    for (const auto& tensor : problem.src) src.push_back(tensor ? desc(*tensor) : nlohmann::ordered_json());
+    for (const TensorDesc& tensor : problem.operands) operands.push_back(desc(tensor));
+    for (const TensorDesc& tensor : problem.dst) dst.push_back(desc(tensor));
+    return {{"step", entry.index},
+            {"us", entry.us},
+            {"gflop", entry.gflop},
+            {"mbytes", entry.mbytes},
+            {"constant_mbytes", entry.constant_mbytes},
+            {"kernel", entry.kernel},
+            {"op", problem.op},
+            {"src", src},
+            {"constant", problem.constant},
+            {"operands", operands},
+            {"dst", dst},
+            {"instructions", problem.epilogue.code.size()},
+            {"output", entry.dst},
+            {"site", entry.site}};
+}
+
 int run(const Options& options) {
     const TemporaryFolder folder;
     const std::shared_ptr<const Engine> engine = open_engine(options, folder.path());
@@ -124,17 +158,12 @@ int run(const Options& options) {
         return exit_yes;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const StepProfile& step : steps)
-        list.push_back({{"step", step.index},
-                        {"us", step.us},
-                        {"gflop", step.gflop},
-                        {"mbytes", step.mbytes},
-                        {"kernel", step.kernel},
-                        {"output", step.dst},
-                        {"site", step.site}});
+    for (const StepProfile& step : steps) list.push_back(facts_of(step));
     std::cout << nlohmann::ordered_json{{"engine", options.operand},
                                         {"iterations", options.iterations},
                                         {"threads", engine->plan().settings.threads},
+                                        {"target", engine->info().target},
+                                        {"arena_mbytes", static_cast<double>(engine->plan().arena_bytes) / 1e6},
                                         {"steps", list}}
                      .dump()
               << "\n";
