@@ -13,66 +13,29 @@ needs: tools/models/fetch.py and make_inputs.py (build/models, build/data), ONNX
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROTOCOL = 3
+from program import ROOT, Worker, WorkerFailure, benchmark_models, sample_of
+
 # What a user compares: OpenVINO's own default computes in bf16 where the CPU can.
 ROUTES = {"openvino": "format.precision=f32"}
 
 
-class Worker:
-    def __init__(self, headway, builder, scratch):
-        self.scratch = pathlib.Path(scratch)
-        self.process = subprocess.Popen([headway, "worker", "--builder", builder], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.ask("hello", protocol=PROTOCOL, scratch=str(scratch), heap_padding=0)
-
-    def ask(self, cmd, **fields):
-        self.process.stdin.write(json.dumps({"id": 1, "cmd": cmd, "deadline_s": 600, **fields}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the worker ended at {cmd}")
-        reply = json.loads(line)
-        if "file" in reply:
-            reply = json.loads((self.scratch / reply["file"]).read_text())
-        if "failure" in reply:
-            raise RuntimeError(reply["reason"])
-        return reply
-
-    def peak_mib(self):
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-        raise RuntimeError("no VmHWM")
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def measure(args, builder, model, sample):
-    request = {"target": "native", "threads": args.threads, "shapes": [], "ranges": [], "values": [], "variants": [],
-               "timing_data": str(sample)}
     with tempfile.TemporaryDirectory() as folder:
         engine = f"{folder}/engine"
-        worker = Worker(args.headway, builder, folder)
         begin = time.monotonic()
-        worker.ask("open", model=str(model), **request)
-        worker.ask("build", route=ROUTES.get(builder, ""), engine=engine, ledger="")
-        seconds = time.monotonic() - begin
-        worker.end()
-        worker = Worker(args.headway, builder, folder)
-        worker.ask("open", model=engine if builder == "native" else str(model), **request)
-        worker.ask("load", engine=engine, streams=1)
-        worker.ask("block", engine=engine, iterations=10, preroll=0, streams=1, per_iteration=False, cold=False)
-        peak = worker.peak_mib()
-        worker.end()
-        return {"peak_mib": peak, "build_s": seconds}
+        with Worker(args.headway, folder, builder) as worker:
+            worker.open(model, args.threads, sample)
+            worker.build(ROUTES.get(builder, ""), engine)
+            seconds = time.monotonic() - begin
+        with Worker(args.headway, folder, builder) as worker:
+            worker.open(engine if builder == "native" else model, args.threads, sample)
+            worker.load(engine)
+            worker.block(engine, 10)
+            return {"peak_mib": worker.peak_mib(), "build_s": seconds}
 
 
 def main():
@@ -84,18 +47,16 @@ def main():
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
-    table = json.loads((ROOT / "tools/models/models.json").read_text())["models"]
-    wanted = args.models.split(",") if args.models else [m["id"] for m in table if m.get("tier", "core") == "core"]
     builders, cells, over = args.builders.split(","), [], []
     print(f"{'model':14} {'profile':12} " + " ".join(f"{b + ' MiB':>16} {'build s':>8}" for b in builders))
-    for model in (m for m in table if m["id"] in wanted):
+    for model in benchmark_models(args.models):
         for profile in model["profiles"][:1] if args.first_profile else model["profiles"]:
-            sample = ROOT / "build/data" / model["id"] / profile["name"] / "tuning/test_data_set_0"
+            sample = sample_of(model["id"], profile["name"])
             cell = {"model": model["id"], "profile": profile["name"], "threads": args.threads}
             for builder in builders:
                 try:
                     cell[builder] = measure(args, builder, ROOT / f"build/models/{model['id']}.onnx", sample)
-                except RuntimeError as error:
+                except WorkerFailure as error:
                     cell[builder] = {"failure": str(error)}
             cells.append(cell)
             peaks = {b: cell[b]["peak_mib"] for b in builders if "peak_mib" in cell[b]}

@@ -15,14 +15,13 @@ usage: bench/peers.py [--models ID,..] [--profiles NAME,..] [--threads 1,2] [--t
 needs: tools/bootstrap --peers, tools/models/fetch.py and make_inputs.py (build/models, build/data)
 """
 import argparse
-import hashlib
 import json
 import math
 import pathlib
 import sys
 import time
 
-from program import try_ask
+from program import sha256, try_ask
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # name -> how an operand of `headway bench` is written; all of them one model
@@ -103,10 +102,6 @@ def tuned_engine(args, model, profile, threads):
 
 
 # ---- results on disk --------------------------------------------------------------------------------------------
-def sha256(path):
-    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
-
-
 def cpu_facts():
     fields = {}
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():

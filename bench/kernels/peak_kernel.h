@@ -21,4 +21,19 @@ float multiply_add_loop(int rounds) {
     return sum(total);
 }
 
+// `count` is a multiple of 8 vectors here and below.
+float read_loop(const float* from, int64_t count) {
+    vf sums[8];
+    for (vf& each : sums) each = zero();
+    for (int64_t i = 0; i < count; i += 8 * lanes)
+        for (int k = 0; k < 8; ++k) sums[k] = sums[k] + load(from + i + k * lanes);
+    for (int k = 1; k < 8; ++k) sums[0] = sums[0] + sums[k];
+    return sum(sums[0]);
+}
+
+void copy_loop(const float* from, float* to, int64_t count) {
+    for (int64_t i = 0; i < count; i += 8 * lanes)
+        for (int k = 0; k < 8; ++k) store(to + i + k * lanes, load(from + i + k * lanes));
+}
+
 }  // namespace headway::HEADWAY_ISA
