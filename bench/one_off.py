@@ -4,7 +4,8 @@
 For a model, a profile and a thread count, a worker builds each value of each knob alone. Values that give the default's
 fingerprint change nothing; values that share a fingerprint share one engine. Every distinct engine meets the default in
 `headway bench` (fresh processes, interleaved); what is more than --screen per cent off there is timed once more, longer, and
-only that second bench counts, so that the winner's luck is not in the figures. Values whose numerics are `reduced` are marked:
+only that second bench counts, so that the winner's luck is not in the figures. One that the guards call unstable does not count, and
+is repeated when the same command runs again; with --count-unstable it counts by the rounds that were left. Values whose numerics are `reduced` are marked:
 they buy time with bits.
 
 Results are kept in --json after each bench, and a run with the same file goes on where it stopped, after Ctrl-C or
@@ -83,7 +84,8 @@ def stands_out(args, found):
 
 def is_waiting(args, cell, fingerprint, folder):
     first = cell["first"].get(fingerprint)
-    finished = first and (fingerprint in cell["second"] or not stands_out(args, first))
+    second = cell["second"].get(fingerprint)
+    finished = first and (not stands_out(args, first) or (second and (args.count_unstable or not second["unstable"])))
     return not finished and not (folder / f"{fingerprint}.hwe").exists()
 
 
@@ -108,8 +110,10 @@ def bench(args, fingerprints, sample, folder, effort):
 
 
 def run_phase(args, cell, phase, effort, sample, folder, results, deadline):
-    wanted = [p.stem for p in sorted(folder.glob("*.hwe")) if p.stem not in ("default", "fresh") and p.stem not in cell[phase]]
-    if phase == "second":
+    wanted = [path.stem for path in sorted(folder.glob("*.hwe")) if path.stem not in ("default", "fresh")]
+    if phase == "first":
+        wanted = [fingerprint for fingerprint in wanted if fingerprint not in cell["first"]]
+    else:
         wanted = [fingerprint for fingerprint in wanted if stands_out(args, cell["first"][fingerprint])]
     for at in range(0, len(wanted), args.group):
         if time.monotonic() > deadline:
@@ -139,15 +143,16 @@ def figure(found):
     return f"{found['speedup']:.3f}x [{found['low']:.3f}, {found['high']:.3f}]"
 
 
-def tables(data, margin):
+def tables(data, margin, count_unstable):
     reduced = {knob["name"] for knob in data["knobs"] if knob["numerics"] == "reduced"}
     wins, losses = (collections.defaultdict(lambda: collections.defaultdict(list)) for _ in range(2))
-    timed = set()
+    timed, unstable = set(), 0
     for key, cell in data["cells"].items():
         for route, fingerprint in cell["built"].items():
             found = cell["second"].get(fingerprint)
             timed.update([route.split("=")[0]] if fingerprint in cell["first"] else [])
-            verdict = verdict_of(found, margin) if found and not found["unstable"] else "same"
+            unstable += bool(found and found["unstable"])
+            verdict = verdict_of(found, margin) if found and (count_unstable or not found["unstable"]) else "same"
             if verdict == "same":
                 continue
             (wins if verdict == "faster" else losses)[route.split("=")[0]][route].append((key, found))
@@ -161,6 +166,7 @@ def tables(data, margin):
     same_value = sorted({route for knob in both for route in wins[knob] if route in losses[knob]})
     print(f"\n{len(timed)} of {len(data['knobs'])} knobs built another engine that was timed; {len([k for k in wins if wins[k]])} win "
           f"somewhere, {len([k for k in losses if losses[k]])} lose somewhere")
+    print(f"{unstable} settings of a model were called unstable by the guards and {'count' if count_unstable else 'do not count'}")
     print(f"{len(both)} knobs win somewhere and lose somewhere: {', '.join(both) or 'none'}")
     print(f"{len(same_value)} single values do both: {', '.join(same_value) or 'none'}")
 
@@ -176,6 +182,7 @@ def parse_arguments():
     parser.add_argument("--group", type=int, default=8, help="engines that meet the default in one bench")
     parser.add_argument("--screen", type=float, default=1.0, help="difference in the first bench that asks for the second, in percent")
     parser.add_argument("--margin", type=float, default=0.5, help="smallest difference that counts, in percent")
+    parser.add_argument("--count-unstable", action="store_true", help="count benches of which the guards dropped too many rounds")
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--tables", action="store_true", help="print the tables of the file, measure nothing")
     return parser.parse_args()
@@ -184,7 +191,7 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     if args.tables:
-        tables(json.loads(args.json.read_text()), args.margin / 100)
+        tables(json.loads(args.json.read_text()), args.margin / 100, args.count_unstable)
         return
     knobs = json.loads(subprocess.run([args.headway, "knobs", "--json"], capture_output=True, check=True, text=True).stdout)
     results = Results(args.json, {"headway_sha256": sha256(args.headway),
@@ -194,7 +201,7 @@ def main():
         measure(args, chosen, results, time.monotonic() + args.budget)
     except (OutOfBudget, KeyboardInterrupt):
         print("one_off: stopped; the same command goes on from here", file=sys.stderr)
-    tables(results.data, args.margin / 100)
+    tables(results.data, args.margin / 100, args.count_unstable)
 
 
 if __name__ == "__main__":

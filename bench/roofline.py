@@ -19,6 +19,7 @@ import math
 import pathlib
 import statistics
 import sys
+import tempfile
 
 from program import ROOT, ask, benchmark_models, sample_of
 from step_gaps import Step, explain
@@ -42,11 +43,13 @@ def cpu_name():
 
 def measure(args, model, profile):
     sample = sample_of(model, profile)
-    command = [args.headway, "profile", ROOT / f"build/models/{model}.onnx", "--data", sample, "--threads", 1, "--json"]
-    first = ask([*command, "--iterations", 3])
-    us = sum(step["us"] for step in first["steps"])
-    iterations = args.iterations or max(5, min(2000, round(6e5 / max(us, 1))))     # about 0.6 s a run
-    runs = [ask([*command, "--iterations", iterations]) for _ in range(RUNS)]
+    with tempfile.TemporaryDirectory() as folder:
+        engine = f"{folder}/engine.hwe"
+        ask([args.headway, "build", ROOT / f"build/models/{model}.onnx", "--data", sample, "--threads", 1, "-o", engine, "--json"])
+        command = [args.headway, "profile", engine, "--data", sample, "--json"]
+        us = sum(step["us"] for step in ask([*command, "--iterations", 3])["steps"])
+        iterations = args.iterations or max(5, min(2000, round(6e5 / max(us, 1))))     # about 0.6 s a run
+        runs = [ask([*command, "--iterations", iterations]) for _ in range(RUNS)]
     for number, step in enumerate(runs[0]["steps"]):
         step["us"] = statistics.median(run["steps"][number]["us"] for run in runs)
     return runs[0]
@@ -57,9 +60,8 @@ def page(model, profiles, roof):
              f"Made by bench/roofline.py from the default engine on one thread: {roof_text(roof)}.", ""]
     for name, steps in profiles:
         time, limit, gap = (sum(getattr(step, what) for step in steps) for what in ("us", "limit", "gap"))
-        lines += [f"## {name}", "",
-                  f"{time / 1e3:.3f} ms in {len(steps)} steps; limit {limit / 1e3:.3f} ms ({100 * limit / time:.0f} % of the time); "
-                  f"sum of gaps {gap / 1e3:.3f} ms.", ""]
+        lines += [f"## {name}", "", f"{time / 1e3:.3f} ms in {len(steps)} steps; limit {limit / 1e3:.3f} ms "
+                  f"({100 * limit / time:.0f} % of the time); sum of gaps {gap / 1e3:.3f} ms.", ""]
         lines += ["| gap us | of all | step | kernel | why |", "|---|---|---|---|---|"]
         for step in sorted(steps, key=lambda step: -step.gap)[:10]:
             lines.append(f"| {step.gap:.1f} | {100 * step.gap / gap:.0f} % | {step.number} `{step.site}` | {step.kernel} | "

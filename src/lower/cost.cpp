@@ -65,6 +65,7 @@ const Knob<int64_t> cache_percent{{
     .values = {100, 12, 50, 200},
     .numerics = Numerics::reorders,
     .witness = "winograd_small",
+    .witness_target = "isa=avx512 l2=262144 l3=300000",
 }};
 
 double step_us(const Route& route) { return static_cast<double>(route.get(step_ns)) / 1e3; }
