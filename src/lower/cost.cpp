@@ -43,7 +43,8 @@ const Knob<int64_t> overlap_percent{{
     .family = "layout",
     .values = {15, 0, 50, 100},
     .numerics = Numerics::reorders,
-    .witness = "winograd_small",
+    .witness = "conv_chain",
+    .witness_target = "isa=avx512 l2=65536 l3=262144",
 }};
 
 const Knob<int64_t> step_ns{{
