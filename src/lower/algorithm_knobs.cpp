@@ -12,8 +12,8 @@ const Knob<Word> conv_algorithm{{
     .help = "How convolutions are computed. `auto` takes the candidate that the cost model predicts fastest; any other "
             "value forces that algorithm wherever it is legal.",
     .family = "kernel",
-    .values = {"auto", "rows", "indirect", "im2col", "gemm", "direct", "planar", "winograd2", "winograd4", "depthwise",
-               "dot", "onednn"},
+    .values = {"auto", "rows", "indirect", "im2col", "gemm", "direct", "planar", "winograd2", "winograd4", "winograd6",
+               "depthwise", "dot", "onednn"},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "conv_chain",
@@ -86,6 +86,18 @@ const Knob<int64_t> winograd_min_pixels{{
     .witness = "winograd_small",
 }};
 
+const Knob<int64_t> winograd_largest{{
+    .name = "conv.winograd_largest",
+    .help =
+        "Largest output tile of Winograd that is considered by default. F(6,3) multiplies a fifth less than F(4,3), "
+        "but its sums cancel ten times as much: for networks and tolerances that bear an error of 1e-5 a layer.",
+    .family = "kernel",
+    .values = {4, 2, 6},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "winograd_wide",
+}};
+
 const Knob<int64_t> gemv_max_rows{{
     .name = "matmul.gemv_max_rows",
     .help = "Most rows of the left operand for which the matrix-vector kernel is considered by default.",
@@ -97,7 +109,11 @@ const Knob<int64_t> gemv_max_rows{{
     .witness_target = "avx2",
 }};
 
-Verdict winograd_threshold(const Problem& problem, const Route& route, const std::vector<std::string>& origins) {
+Verdict winograd_threshold(const std::string& algorithm, const Problem& problem, const Route& route,
+                           const std::vector<std::string>& origins) {
+    const int64_t largest = route.get(winograd_largest, origins);
+    if (algorithm > "winograd" + std::to_string(largest))
+        return Verdict::no(Reason::threshold, algorithm + " (conv.winograd_largest " + std::to_string(largest) + ")");
     const Shape& dst = problem.dst.front().shape;
     const int64_t channels = std::min(problem.src[0]->shape[1], dst[1]);
     const int64_t need = route.get(winograd_min_channels, origins);
@@ -139,7 +155,7 @@ Verdict above_thresholds(const Kernel& kernel, const Problem& problem, const Rou
                          const std::vector<std::string>& origins) {
     const std::string& algorithm = kernel.fields().algorithm;
     if (algorithm.starts_with("winograd") && problem.op == "Conv" && problem.dst.front().shape.rank() >= 4)
-        return winograd_threshold(problem, route, origins);
+        return winograd_threshold(algorithm, problem, route, origins);
     if (algorithm == "gemv" && problem.dst.front().shape.rank() >= 2) {
         const Shape& dst = problem.dst.front().shape;
         const int64_t rows = dst[dst.rank() - 2];

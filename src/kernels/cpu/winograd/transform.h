@@ -1,5 +1,5 @@
-// Winograd's transforms of image tiles and of products, F(2,3) and F(4,3): a tile of (m+2) x (m+2) pixels becomes as
-// many points, and the points' products become m x m output pixels. One table per instruction set.
+// Winograd's transforms of image tiles and of products, F(2,3), F(4,3) and F(6,3): a tile of (m+2) x (m+2) pixels
+// becomes as many points, and the points' products become m x m output pixels. One table per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct WinogradTransforms {
     };
     using Output = void (*)(const Tile& tile);
 
-    Input input2, input4;
-    Output output2, output4;
+    static constexpr int largest = 6;  // m
+    Input inputs[3];                   // of m = 2, 4, 6
+    Output outputs[3];
 
-    Input input(int m) const { return m == 2 ? input2 : input4; }
-    Output output(int m) const { return m == 2 ? output2 : output4; }
+    Input input(int m) const { return inputs[m / 2 - 1]; }
+    Output output(int m) const { return outputs[m / 2 - 1]; }
 };
 
 const WinogradTransforms& winograd_transforms(Isa isa);

@@ -13,12 +13,21 @@ constexpr double points4[6][3] = {{1.0 / 4, 0, 0},
                                   {1.0 / 24, 1.0 / 12, 1.0 / 6},
                                   {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                   {0, 0, 1}};
+// The rows of 1/2 and -1/2 are divided by 32, which the output transform makes up for.
+constexpr double points6[8][3] = {{1, 0, 0},
+                                  {-2.0 / 9, -2.0 / 9, -2.0 / 9},
+                                  {-2.0 / 9, 2.0 / 9, -2.0 / 9},
+                                  {1.0 / 90, 1.0 / 45, 2.0 / 45},
+                                  {1.0 / 90, -1.0 / 45, 2.0 / 45},
+                                  {1.0 / 45, 1.0 / 90, 1.0 / 180},
+                                  {1.0 / 45, -1.0 / 90, 1.0 / 180},
+                                  {0, 0, 1}};
 
 }  // namespace
 
 std::vector<float> winograd_weights(int m, std::span<const float> weights, int64_t ic, int64_t oc) {
     const int edge = m + 2;
-    const double(*points)[3] = m == 2 ? points2 : points4;
+    const double(*points)[3] = m == 2 ? points2 : m == 4 ? points4 : points6;
     std::vector<float> transformed(static_cast<size_t>(edge * edge * ic * oc));
     for (int64_t o = 0; o < oc; ++o)
         for (int64_t c = 0; c < ic; ++c) {

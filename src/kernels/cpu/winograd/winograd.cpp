@@ -106,7 +106,8 @@ private:
         const auto transform = transforms_.input(m_);
         for (int64_t i = 0; i < tiles_of(block); ++i) {
             const Place place = place_of(block * block_ + i);
-            const float* pixels[36];
+            constexpr int most = WinogradTransforms::largest + 2;
+            const float* pixels[most * most];
             point_at_pixels(image, place, pixels);
             float* dst = inputs(args) + i * g_.ic;
             transform(pixels, dst, input_step_, g_.ic);
@@ -266,6 +267,9 @@ const Kernel winograd2_avx512{on(2, Isa::avx512)};
 const Kernel winograd4_baseline{on(4, Isa::baseline)};
 const Kernel winograd4_avx2{on(4, Isa::avx2)};
 const Kernel winograd4_avx512{on(4, Isa::avx512)};
+const Kernel winograd6_baseline{on(6, Isa::baseline)};
+const Kernel winograd6_avx2{on(6, Isa::avx2)};
+const Kernel winograd6_avx512{on(6, Isa::avx512)};
 
 }  // namespace
 }  // namespace headway

@@ -12,6 +12,8 @@ const Kernel winograd2_emulated512{
     winograd_conv(2, Isa::avx2, "emulated512", emulated512::gemm_micro, emulated512::winograd_transforms)};
 const Kernel winograd4_emulated512{
     winograd_conv(4, Isa::avx2, "emulated512", emulated512::gemm_micro, emulated512::winograd_transforms)};
+const Kernel winograd6_emulated512{
+    winograd_conv(6, Isa::avx2, "emulated512", emulated512::gemm_micro, emulated512::winograd_transforms)};
 
 std::vector<testing::ConvCase> cases() {
     std::vector<testing::ConvCase> cases;
@@ -40,9 +42,11 @@ void check_all(std::string_view family_variant, const Choices& choices, double t
             EXPECT_EQ(check_conv(*kernel, conv, Layout::nhwc, Layout::nhwc, choices, tolerance), "");
 }
 
-// Transformed values are larger than the sums they stand for, F(4,3)'s by up to two orders of magnitude.
+// Transformed values are larger than the sums they stand for, F(4,3)'s by up to two orders of magnitude, F(6,3)'s by
+// three.
 TEST(winograd, two) { check_all("conv.winograd2", {}, 1e-5); }
 TEST(winograd, four) { check_all("conv.winograd4", {}, 1e-4); }
+TEST(winograd, six) { check_all("conv.winograd6", {}, 1e-3); }
 
 TEST(winograd, small_blocks) {
     Choices choices;
