@@ -64,17 +64,23 @@ def page(model, profiles, roof):
                   f"({100 * limit / time:.0f} % of the time); sum of gaps {gap / 1e3:.3f} ms.", ""]
         lines += ["| gap us | of all | step | kernel | why |", "|---|---|---|---|---|"]
         for step in sorted(steps, key=lambda step: -step.gap)[:10]:
-            lines.append(f"| {step.gap:.1f} | {100 * step.gap / gap:.0f} % | {step.number} `{step.site}` | {step.kernel} | "
+            lines.append(f"| {step.gap:.1f} | {100 * step.gap / gap:.0f} % | {step.number} `{short(step.site)}` | {step.kernel} | "
                          f"{explain(step, roof)} |")
         lines += ["", "Gaps by kernel: " + ", ".join(f"{kernel} {us:.0f} us" for kernel, us in by_kernel(steps)) + ".", ""]
     lines += ["## Every step", ""]
     for name, steps in profiles:
         lines += [f"### {name}", "", "| step | site | kernel | output | us | MFLOP | KB | limit us | by | gap us |",
                   "|---|---|---|---|---|---|---|---|---|---|"]
-        lines += [f"| {step.number} | `{step.site}` | {step.kernel} | {step.output} | {step.us:.1f} | {step.flops / 1e6:.2f} | "
+        lines += [f"| {step.number} | `{short(step.site)}` | {step.kernel} | {step.output} | {step.us:.1f} | {step.flops / 1e6:.2f} | "
                   f"{step.bytes / 1e3:.1f} | {step.limit:.1f} | {step.by} | {step.gap:.1f} |" for step in steps]
         lines.append("")
     return "\n".join(lines)
+
+
+def short(site):
+    """The first of the names that an exporter has joined, and its end when that is long."""
+    first = site.split(";")[0]
+    return first if len(first) <= 60 else "..." + first[-57:]
 
 
 def by_kernel(steps):

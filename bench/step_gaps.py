@@ -111,8 +111,7 @@ def explain(step, roof):
     else:
         explain_other(step, roof, reasons)
     shorter = min(step.compute, step.memory)
-    what = "moving its bytes" if step.by == "flops" else "its multiply-adds"
-    reasons.price(shorter, f"{what} would take {shorter:.1f} us alone, if none of it is hidden behind the rest")
+    reasons.price(shorter, f"{'moving its bytes' if step.by == 'flops' else 'its multiply-adds'}, if nothing hides that")
     instructions = step.facts["instructions"]
     if step.op != "Pointwise" and instructions and step.dst:
         reasons.price(size(step.dst) * instructions / lanes_of(step.kernel) / cycles_per_us(roof),
@@ -149,16 +148,29 @@ def explain_product(step, roof, reasons):
 
 
 def explain_tiles(step, product, lanes, peak, reasons):
-    if step.flops > 1.02 * product.flops:
+    # Planar kernels have vectors along a row of the image, dot products along k, all others across the columns.
+    planar, dot = ".planar." in step.kernel, ".dot." in step.kernel
+    across = f"rows of {step.dst['shape'][-1]} pixels" if planar else f"{product.columns} columns"
+    if step.flops > 1.02 * product.flops and not dot:
         # In the limit already, which counts what is executed: told because another kernel would not execute it.
-        reasons.fact(f"the limit itself holds {step.flops / product.flops:.2f} times the layer's multiply-adds: {product.columns} columns "
-                     f"in vectors of {lanes}")
+        reasons.fact(f"the limit itself holds {step.flops / product.flops:.2f} times the layer's multiply-adds: {across} in vectors of "
+                     f"{lanes}")
+    if planar:
+        # Vectors that do not begin on a cache line touch two; two loads and two multiply-adds begin in a cycle.
+        together = min(8, product.columns)
+        vectors = step.flops / 2 / lanes
+        reasons.price((vectors / together - vectors / 2) / (peak / 4 / lanes),
+                      f"{together} channels share a load, which touches two cache lines")
+    if planar and product.columns % 8:
+        reasons.fact(f"{product.columns} channels in register tiles of at most 8")
+    if dot:
+        reasons.fact(f"each result ends in a sum over the lanes, after {product.k / lanes:.0f} vectors of products")
     if step.by == "flops":
         reasons.price(step.compute * 8.0 / product.k, f"sums of {product.k} products, where loading and storing a tile takes as long as 8")
     if product.rows < 12:
         reasons.price(product.flops / 2 / max(1, product.rows) / lanes * (1 / 2) / (peak / 64),
                       f"{product.rows} rows: a vector of weights is loaded for {product.rows} multiply-adds, where 12 fill a tile")
-    if product.columns < lanes and step.op != "ConvTranspose":
+    if product.columns < lanes and step.op != "ConvTranspose" and not planar and not dot:
         reasons.fact(f"{product.columns} columns leave {lanes - product.columns} of {lanes} lanes empty")
     if step.op == "Conv" and product.taps > 1 and product.group_channels <= 4:
         reasons.fact(f"{product.group_channels} input channels: runs of {product.group_channels * 4} bytes of a pixel, or one plane at a time")
