@@ -1,6 +1,7 @@
+#include "ops/einsum.h"
+
 #include <algorithm>
 #include <cctype>
-#include <map>
 
 #include "base/checked.h"
 #include "base/limits.h"
@@ -9,13 +10,6 @@
 
 namespace headway {
 namespace {
-
-// Subscripts of each operand and of the result, an ellipsis spelt out with labels of its own.
-struct Equation {
-    std::vector<std::vector<int>> operands;
-    std::vector<int> result;
-    std::map<int, int64_t> extents;
-};
 
 constexpr int ellipsis_base = 1000;  // labels of the axes that an ellipsis stands for, counted from the right
 
@@ -67,6 +61,8 @@ std::vector<int> implied_result(const Equation& equation, int64_t ellipsis_rank)
     return result;
 }
 
+}  // namespace
+
 Equation parse_equation(const Attributes& attributes, const std::vector<Shape>& shapes) {
     const std::string text = attributes.text("equation", "");
     const size_t arrow = text.find("->");
@@ -92,6 +88,8 @@ Equation parse_equation(const Attributes& attributes, const std::vector<Shape>& 
             throw UserError("attribute equation has a result that its operands do not give");
     return equation;
 }
+
+namespace {
 
 Strides label_strides(const std::vector<int>& labels, const Shape& shape, const std::vector<int>& order) {
     const Strides own = shape.strides();

@@ -42,12 +42,21 @@ void top_k_reference(const ReferenceContext& context) {
         const auto* x = stored<typename E::Storage>(context.in(0));
         auto* values = context.wants(0) ? stored<typename E::Storage>(context.out(0)) : nullptr;
         int64_t* indices = context.wants(1) ? context.out(1).mutable_data<int64_t>().data() : nullptr;
+        using Number = decltype(E::load(x[0]));
+        std::vector<Number> line(static_cast<size_t>(lines.length));
         std::vector<int64_t> order(static_cast<size_t>(lines.length));
+        const auto before = [&](int64_t a, int64_t b) {
+            const Number first = line[static_cast<size_t>(a)], second = line[static_cast<size_t>(b)];
+            if (comes_before(first, second, largest)) return true;
+            return !comes_before(second, first, largest) && a < b;
+        };
         lines.for_each([&](int64_t first) {
+            for (int64_t i = 0; i < lines.length; ++i)
+                line[static_cast<size_t>(i)] = E::load(x[first + i * lines.inner]);
             std::iota(order.begin(), order.end(), 0);
-            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-                return comes_before(E::load(x[first + a * lines.inner]), E::load(x[first + b * lines.inner]), largest);
-            });
+            const auto middle = order.begin() + count;
+            if (count < lines.length) std::nth_element(order.begin(), middle, order.end(), before);
+            std::sort(order.begin(), middle, before);
             const int64_t outer = first / std::max<int64_t>(lines.length * lines.inner, 1);
             const int64_t to = outer * count * lines.inner + first % lines.inner;
             for (int64_t i = 0; i < count; ++i) {

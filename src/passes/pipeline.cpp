@@ -17,6 +17,12 @@ const std::vector<PhasePlan>& pipeline() {
              "eliminate_common",
              // Another runtime's fused operators, so that the passes below see what they were made of.
              "rewrite_microsoft",
+             // Operators without kernels, by operators that have some.
+             "rewrite_third_axis",
+             "rewrite_normalizations",
+             "rewrite_activations",
+             "rewrite_depth_to_space",
+             "rewrite_einsum",
              // Operators that were spelled out, before the affine passes merge their constants away.
              "rewrite_layer_norm",
              "rewrite_hard_swish",
