@@ -27,6 +27,10 @@ HEADWAY_INLINE __mmask16 first_mask(int n) { return static_cast<__mmask16>((1U <
 // The first n lanes (0 <= n <= lanes), the others zero; memory beyond them is not touched.
 HEADWAY_INLINE vf load_first(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_mask(n), p)}; }
 HEADWAY_INLINE void store_first(float* p, vf a, int n) { _mm512_mask_storeu_ps(p, first_mask(n), a.v); }
+// The first n lanes, `fill` in the others.
+HEADWAY_INLINE vf load_first_or(const float* p, int n, float fill) {
+    return {_mm512_mask_loadu_ps(_mm512_set1_ps(fill), first_mask(n), p)};
+}
 HEADWAY_INLINE vf broadcast(float x) { return {_mm512_set1_ps(x)}; }
 HEADWAY_INLINE vf operator+(vf a, vf b) { return {_mm512_add_ps(a.v, b.v)}; }
 HEADWAY_INLINE vf operator-(vf a, vf b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -78,6 +82,7 @@ HEADWAY_INLINE vf mantissa(vf a) {
 }
 HEADWAY_INLINE float sum(vf a) { return _mm512_reduce_add_ps(a.v); }
 HEADWAY_INLINE float largest(vf a) { return _mm512_reduce_max_ps(a.v); }
+HEADWAY_INLINE bool any_nan(vf a) { return _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q) != 0; }
 HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
     const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
@@ -98,6 +103,10 @@ HEADWAY_INLINE __m256i first_mask(int n) {
 }
 HEADWAY_INLINE vf load_first(const float* p, int n) { return {_mm256_maskload_ps(p, first_mask(n))}; }
 HEADWAY_INLINE void store_first(float* p, vf a, int n) { _mm256_maskstore_ps(p, first_mask(n), a.v); }
+HEADWAY_INLINE vf load_first_or(const float* p, int n, float fill) {
+    return {_mm256_blendv_ps(_mm256_set1_ps(fill), _mm256_maskload_ps(p, first_mask(n)),
+                             _mm256_castsi256_ps(first_mask(n)))};
+}
 HEADWAY_INLINE vf broadcast(float x) { return {_mm256_set1_ps(x)}; }
 HEADWAY_INLINE vf operator+(vf a, vf b) { return {_mm256_add_ps(a.v, b.v)}; }
 HEADWAY_INLINE vf operator-(vf a, vf b) { return {_mm256_sub_ps(a.v, b.v)}; }
@@ -149,6 +158,7 @@ HEADWAY_INLINE float largest(vf a) {
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
+HEADWAY_INLINE bool any_nan(vf a) { return _mm256_movemask_ps(_mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q)) != 0; }
 HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     return {_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16))};
@@ -181,6 +191,11 @@ HEADWAY_INLINE vf load_first(const float* p, int n) {
 }
 HEADWAY_INLINE void store_first(float* p, vf a, int n) {
     for (int i = 0; i < n; ++i) p[i] = a.v[i];
+}
+HEADWAY_INLINE vf load_first_or(const float* p, int n, float fill) {
+    vf r{generic_f{} + fill};
+    for (int i = 0; i < n; ++i) r.v[i] = p[i];
+    return r;
 }
 HEADWAY_INLINE vf broadcast(float x) { return {generic_f{} + x}; }
 HEADWAY_INLINE vf operator+(vf a, vf b) { return {a.v + b.v}; }
@@ -226,6 +241,11 @@ HEADWAY_INLINE float largest(vf a) {
     float s = a.v[0];
     for (int i = 1; i < lanes; ++i) s = a.v[i] > s ? a.v[i] : s;
     return s;
+}
+HEADWAY_INLINE bool any_nan(vf a) {
+    bool any = false;
+    for (int i = 0; i < lanes; ++i) any = any || a.v[i] != a.v[i];
+    return any;
 }
 HEADWAY_INLINE vf load_bf16(const uint16_t* p) {
     generic_i wide;

@@ -20,14 +20,9 @@ HEADWAY_INLINE vf exp_or_zero(vf x) {
 
 HEADWAY_INLINE int rest_of(int64_t n, int64_t i) { return static_cast<int>(n - i < lanes ? n - i : lanes); }
 
-// The last vector of a run, its missing lanes filled with `fill`.
-HEADWAY_INLINE vf load_filled(const float* p, int n, float fill) {
-    alignas(64) float buffer[lanes];
-    store(buffer, broadcast(fill));
-    for (int i = 0; i < n; ++i) buffer[i] = p[i];
-    return load(buffer);
+HEADWAY_INLINE vf load_or(const float* p, int n, float fill) {
+    return n == lanes ? load(p) : load_first_or(p, n, fill);
 }
-HEADWAY_INLINE vf load_or(const float* p, int n, float fill) { return n == lanes ? load(p) : load_filled(p, n, fill); }
 HEADWAY_INLINE void store_some(float* p, vf v, int n) {
     if (n == lanes)
         store(p, v);
@@ -35,13 +30,7 @@ HEADWAY_INLINE void store_some(float* p, vf v, int n) {
         store_first(p, v, n);
 }
 
-float largest_of(vf v) {
-    alignas(64) float buffer[lanes];
-    store(buffer, v);
-    float most = buffer[0];
-    for (int i = 1; i < lanes; ++i) most = buffer[i] > most || buffer[i] != buffer[i] ? buffer[i] : most;
-    return most;
-}
+HEADWAY_INLINE float largest_of(vf v) { return any_nan(v) ? __builtin_nanf("") : largest(v); }
 
 float largest_of_run(const float* src, int64_t n) {
     const float lowest = -__builtin_inff();
