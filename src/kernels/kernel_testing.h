@@ -1,5 +1,5 @@
 // For the tests of kernels: tensors in any layout made from plain values, and runs of a kernel whose tiles come in
-// reverse order and one by one, with guards around every buffer. Included by tests only.
+// reverse order and one by one, every buffer at a page that kills whoever touches it. Included by tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/checked.h"
+#include "kernels/guarded.h"
 #include "kernels/kernel.h"
 
 namespace headway::testing {
@@ -60,41 +62,9 @@ inline std::vector<float> random_floats(int64_t count, uint32_t seed, float low 
     return values;
 }
 
-// Bytes with guards of a page's share on both sides; alignment 64.
-class Guarded {
-public:
-    explicit Guarded(int64_t bytes, unsigned char fill = 0xCD)
-        : bytes_(static_cast<size_t>(bytes)), memory_(bytes_ + 3 * guard, guard_byte) {
-        auto address = reinterpret_cast<uintptr_t>(memory_.data()) + guard;
-        first_ = reinterpret_cast<std::byte*>(memory_.data()) + guard + (64 - address % 64) % 64;
-        std::memset(first_, fill, bytes_);
-    }
-    std::byte* data() const { return first_; }
-    size_t size() const { return bytes_; }
-    template <class T>
-    std::span<T> as() const {
-        return {reinterpret_cast<T*>(first_), bytes_ / sizeof(T)};
-    }
-    bool intact() const {
-        const auto* begin = reinterpret_cast<const unsigned char*>(first_);
-        for (size_t i = 0; i < guard; ++i)
-            if (begin[static_cast<ptrdiff_t>(i) - static_cast<ptrdiff_t>(guard)] != guard_byte ||
-                begin[bytes_ + i] != guard_byte)
-                return false;
-        return true;
-    }
-
-private:
-    static constexpr size_t guard = 256;
-    static constexpr unsigned char guard_byte = 0xA5;
-    size_t bytes_;
-    mutable std::vector<unsigned char> memory_;
-    std::byte* first_;
-};
-
 // Plain values of any element size laid out as `desc` says; padding channels are zero.
-inline Guarded to_physical(const TensorDesc& desc, const void* plain) {
-    Guarded memory(desc.bytes(), 0);
+inline Guarded to_physical(const TensorDesc& desc, const void* plain, Guard guard) {
+    Guarded memory(desc.bytes(), guard, 0);
     const size_t size = size_of(desc.type);
     for_each_index(desc.shape, [&](const std::vector<int64_t>& index, int64_t at) {
         std::memcpy(memory.data() + static_cast<size_t>(physical_offset(desc, index)) * size,
@@ -155,10 +125,50 @@ struct KernelCase {
     }
 };
 
+// The kernels that are linked, as listed before the first test: tests may declare short-lived ones. Those that can run
+// here must all have been run between guards by the end of a test program that was not told to run a part of itself.
+class LinkedKernels : public ::testing::Environment {
+public:
+    void SetUp() override { list() = announced<Kernel>(); }
+    void TearDown() override {
+        if (::testing::GTEST_FLAG(filter) != "*") return;
+        for (const Kernel* kernel : list())
+            EXPECT_TRUE(names().contains(std::string(kernel->name())) || !has_machine_for(*kernel))
+                << kernel->name() << " was never run between guard pages";
+    }
+    static std::vector<const Kernel*>& list() {
+        static std::vector<const Kernel*> kernels;
+        return kernels;
+    }
+    static void ran(const Kernel& kernel) { names().emplace(kernel.name()); }
+
+private:
+    static std::set<std::string>& names() {
+        static std::set<std::string> names;
+        return names;
+    }
+    static bool has_machine_for(const Kernel& kernel) {
+        const Target here = Target::native();
+        if (!runs_here(kernel.fields().isa)) return false;
+        if (kernel.name().ends_with("avx512vnni")) return here.avx512_vnni;
+        if (kernel.name().find("onednn") != std::string_view::npos) return here.onednn != "absent";
+        return kernel.fields().compute == ComputeFormat::fp32 || kernel.fields().isa != Isa::avx512 || here.avx512_bf16;
+    }
+};
+inline ::testing::Environment* const linked_kernels = ::testing::AddGlobalTestEnvironment(new LinkedKernels);
+
+// How a kernel is run: all tiles in one call, or one by one from the last; and which end of the buffers is guarded.
+struct Way {
+    bool one_by_one = false;
+    Guard guard = Guard::behind;
+};
+inline constexpr Way ways[] = {
+    {false, Guard::behind}, {true, Guard::behind}, {false, Guard::before}, {true, Guard::before}};
+
 // One run of a prepared kernel over fresh buffers.
 class KernelRun {
 public:
-    KernelRun(const Kernel& kernel, const KernelCase& test, const Target& target, bool one_by_one) : test_(test) {
+    KernelRun(const Kernel& kernel, const KernelCase& test, const Target& target, Way way) : test_(test), way_(way) {
         const Problem& problem = test.problem;
         const Verdict verdict = kernel.supports(problem, target, test.choices);
         EXPECT_TRUE(verdict) << kernel.name() << ": " << verdict.text() << " for " << problem.text();
@@ -166,23 +176,24 @@ public:
         pack(kernel, target);
         for (size_t i = 0; i < test.src.size(); ++i) {
             const bool given = problem.src[i].has_value() && !problem.constant[i];
-            src_.push_back(given ? to_physical(*problem.src[i], test.src[i].data()) : Guarded(0));
+            src_.push_back(given ? to_physical(*problem.src[i], test.src[i].data(), way.guard) : Guarded(0));
             src_pointers_.push_back(given ? src_.back().data() : nullptr);
         }
         for (size_t i = 0; i < test.operands.size(); ++i) {
-            operands_.push_back(to_physical(problem.operands[i], test.operands[i].data()));
+            operands_.push_back(to_physical(problem.operands[i], test.operands[i].data(), way.guard));
             operand_pointers_.push_back(operands_.back().data());
         }
         for (const TensorDesc& desc : problem.dst) {
-            dst_.emplace_back(desc.bytes());
+            dst_.emplace_back(desc.bytes(), way.guard);
             dst_pointers_.push_back(dst_.back().data());
         }
         if (test.in_place_operand >= 0) dst_pointers_[0] = operands_[static_cast<size_t>(test.in_place_operand)].data();
         if (test.in_place_src >= 0) dst_pointers_[0] = src_[static_cast<size_t>(test.in_place_src)].data();
         const auto prepared = kernel.fields().prepare(problem, target, test.choices);
         prepared->load(packed_pointers_.data());
-        run(*prepared, one_by_one);
+        run(*prepared);
         ok_ = true;
+        LinkedKernels::ran(kernel);
     }
 
     template <class T>
@@ -209,23 +220,26 @@ private:
             std::ranges::copy(test_.src[i], tensors[i].mutable_bytes().begin());  // which may be empty
             constants[i] = &tensors[i];
         }
-        packed_ = kernel.fields().pack(problem, target, test_.choices, constants);
-        for (const Tensor& tensor : packed_) packed_pointers_.push_back(tensor.bytes().data());
+        for (const Tensor& tensor : kernel.fields().pack(problem, target, test_.choices, constants)) {
+            packed_.push_back(guarded_copy(tensor.bytes(), way_.guard));
+            packed_pointers_.push_back(packed_.back().data());
+        }
     }
 
-    void run(const Prepared& prepared, bool one_by_one) {
-        const Guarded workspace(prepared.workspace_bytes());
-        const Guarded scratch(prepared.scratch_bytes());
+    void run(const Prepared& prepared) {
+        constexpr int64_t promised_alignment = 64;  // see Args
+        const Guarded workspace(prepared.workspace_bytes(), way_.guard, 0xCD, promised_alignment);
+        const Guarded scratch(prepared.scratch_bytes(), way_.guard, 0xCD, promised_alignment);
         const Args args{src_pointers_.data(),    operand_pointers_.data(), dst_pointers_.data(),
                         packed_pointers_.data(), workspace.data(),         scratch.data()};
         for (int phase = 0; phase < prepared.phases(); ++phase) {
             const int64_t tiles = prepared.tiles(phase);
-            if (!one_by_one) {
+            if (!way_.one_by_one) {
                 if (tiles > 0) prepared.run(args, phase, 0, tiles);
                 continue;
             }
             for (int64_t tile = tiles; tile-- > 0;) {
-                std::memset(scratch.data(), 0xCD, scratch.size());
+                scratch.refill(0xCD);
                 prepared.run(args, phase, tile, tile + 1);
             }
         }
@@ -234,37 +248,31 @@ private:
     }
 
     const KernelCase& test_;
+    const Way way_;
     bool ok_ = false;
-    std::vector<Guarded> src_, operands_, dst_;
+    std::vector<Guarded> src_, operands_, dst_, packed_;
     std::vector<const std::byte*> src_pointers_, operand_pointers_, packed_pointers_;
     std::vector<std::byte*> dst_pointers_;
-    std::vector<Tensor> packed_;
 };
 
-// Both ways of running give the same bits; returns the plain values of dst[index].
+// All ways of running give the same bits; returns the plain values of dst[index].
 template <class T>
 std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0,
                           const Target& target = Target::native()) {
-    const std::vector<T> at_once = KernelRun(kernel, test, target, false).result<T>(index);
-    const std::vector<T> one_by_one = KernelRun(kernel, test, target, true).result<T>(index);
-    EXPECT_EQ(at_once.size(), one_by_one.size());
-    if (!at_once.empty() && at_once.size() == one_by_one.size()) {
-        EXPECT_EQ(std::memcmp(at_once.data(), one_by_one.data(), at_once.size() * sizeof(T)), 0)
-            << kernel.name() << " depends on the split: " << test.problem.text();
+    std::vector<T> first;
+    for (const Way& way : ways) {
+        const std::vector<T> values = KernelRun(kernel, test, target, way).result<T>(index);
+        if (&way == ways) {
+            first = values;
+            continue;
+        }
+        EXPECT_EQ(values.size(), first.size());
+        if (first.empty() || values.size() != first.size()) continue;
+        EXPECT_EQ(std::memcmp(values.data(), first.data(), first.size() * sizeof(T)), 0)
+            << kernel.name() << " depends on the split or on its memory: " << test.problem.text();
     }
-    return at_once;
+    return first;
 }
-
-// The kernels that are linked, as listed before the first test: tests may declare short-lived ones.
-class LinkedKernels : public ::testing::Environment {
-public:
-    void SetUp() override { list() = announced<Kernel>(); }
-    static std::vector<const Kernel*>& list() {
-        static std::vector<const Kernel*> kernels;
-        return kernels;
-    }
-};
-inline ::testing::Environment* const linked_kernels = ::testing::AddGlobalTestEnvironment(new LinkedKernels);
 
 // All linked kernels for an operator that can run here, the emulated ones of the tests included.
 inline std::vector<const Kernel*> kernels_for(std::string_view op) {

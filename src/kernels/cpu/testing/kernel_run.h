@@ -1,6 +1,6 @@
 // Runs one kernel on one problem as an engine would, for tests: packs constants, lays tensors out, runs the tiles, and
-// checks what every kernel promises: nothing is written outside dst, and the bits do not depend on how tiles are split
-// over calls.
+// checks what every kernel promises: nothing is read or written outside the buffers, and the bits do not depend on how
+// tiles are split over calls.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/guarded.h"
 #include "kernels/kernel.h"
 #include "tensor/tensor.h"
 
@@ -40,7 +41,7 @@ double operand(double value, ComputeFormat format);
 class Bench {
 public:
     Bench(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
-          const KernelInputs& inputs);
+          const KernelInputs& inputs, Guard guard = Guard::before);
     ~Bench();
     void run() const;
 

@@ -1,11 +1,12 @@
 #include "kernels/cpu/testing/kernel_run.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "base/checked.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway::testing {
 namespace {
@@ -26,9 +27,6 @@ void for_each_element(const TensorDesc& desc, Visit visit) {
         for (int64_t c = 0; c < desc.shape[1]; ++c)
             for (int64_t s = 0; s < spatial; ++s) visit(plain++, position(desc, n, c, s));
 }
-
-constexpr int64_t guard_bytes = 256;
-constexpr unsigned char guard_value = 0xA5;
 
 }  // namespace
 
@@ -84,64 +82,63 @@ double operand(double value, ComputeFormat format) {
 }
 
 struct Bench::Impl {
-    std::vector<Tensor> packed, values, dst;
-    Tensor workspace, scratch;
+    std::vector<Guarded> packed, values, dst;
+    std::optional<Guarded> workspace, scratch;
     std::vector<const std::byte*> src_pointers, operand_pointers, packed_pointers;
     std::vector<std::byte*> dst_pointers;
-    std::vector<int64_t> dst_bytes;
     std::unique_ptr<Prepared> prepared;
 
-    Args args() {
-        return {src_pointers.data(),    operand_pointers.data(),          dst_pointers.data(),
-                packed_pointers.data(), workspace.mutable_bytes().data(), scratch.mutable_bytes().data()};
+    Args args() const {
+        return {src_pointers.data(),    operand_pointers.data(), dst_pointers.data(),
+                packed_pointers.data(), workspace->data(),       scratch->data()};
     }
-    void fill_guards() {
-        for (Tensor& tensor : dst) std::memset(tensor.mutable_bytes().data(), guard_value, tensor.size_bytes());
-        for (Tensor* tensor : {&workspace, &scratch})
-            std::memset(tensor->mutable_bytes().data(), guard_value, tensor->size_bytes());
+    void refill(unsigned char fill) const {
+        for (const Guarded& memory : dst) memory.refill(fill);
+        workspace->refill(fill);
+        scratch->refill(fill);
     }
-    bool guards_hold() {
-        for (const Tensor* tensor : {&workspace, &scratch})
-            for (std::byte b : tensor->bytes().last(guard_bytes))
-                if (b != std::byte{guard_value}) return false;
-        for (size_t i = 0; i < dst.size(); ++i) {
-            const std::span<const std::byte> bytes = dst[i].bytes();
-            const auto broken = [](std::byte b) { return b != std::byte{guard_value}; };
-            const auto end = bytes.begin() + guard_bytes + dst_bytes[i];
-            if (std::any_of(bytes.begin(), bytes.begin() + guard_bytes, broken) ||
-                std::any_of(end, bytes.end(), broken))
-                return false;
-        }
-        return true;
+    // The last tile first, one at a time.
+    void run_one_by_one() const {
+        for (int phase = 0; phase < prepared->phases(); ++phase)
+            for (int64_t tile = prepared->tiles(phase); tile-- > 0;) {
+                scratch->refill(0x7F);
+                prepared->run(args(), phase, tile, tile + 1);
+            }
+    }
+    bool intact() const {
+        const auto is_intact = [](const Guarded& memory) { return memory.intact(); };
+        return std::ranges::all_of(dst, is_intact) && workspace->intact() && scratch->intact();
     }
 };
 
 Bench::Bench(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
-             const KernelInputs& inputs)
+             const KernelInputs& inputs, Guard guard)
     : impl_(std::make_unique<Impl>()) {
     std::vector<const Tensor*> constants = inputs.src;
     for (size_t i = 0; i < constants.size(); ++i)
         if (!problem.constant[i]) constants[i] = nullptr;
-    if (kernel.fields().pack) impl_->packed = kernel.fields().pack(problem, target, choices, constants);
+    if (kernel.fields().pack)
+        for (const Tensor& tensor : kernel.fields().pack(problem, target, choices, constants))
+            impl_->packed.push_back(guarded_copy(tensor.bytes(), guard));
     impl_->prepared = kernel.fields().prepare(problem, target, choices);
     const auto lay_out = [&](const Tensor* tensor, const TensorDesc& desc) {
-        impl_->values.push_back(to_layout(*tensor, desc));
-        return impl_->values.back().bytes().data();
+        impl_->values.push_back(guarded_copy(to_layout(*tensor, desc).bytes(), guard));
+        return impl_->values.back().data();
     };
     for (size_t i = 0; i < inputs.src.size(); ++i)
         impl_->src_pointers.push_back(
             inputs.src[i] != nullptr && !problem.constant[i] ? lay_out(inputs.src[i], *problem.src[i]) : nullptr);
     for (size_t i = 0; i < inputs.operands.size(); ++i)
         impl_->operand_pointers.push_back(lay_out(inputs.operands[i], problem.operands[i]));
-    for (const Tensor& tensor : impl_->packed) impl_->packed_pointers.push_back(tensor.bytes().data());
+    for (const Guarded& memory : impl_->packed) impl_->packed_pointers.push_back(memory.data());
     impl_->prepared->load(impl_->packed_pointers.data());
     for (const TensorDesc& desc : problem.dst) {
-        impl_->dst.emplace_back(ElementType::u8, Shape{round_up(desc.bytes(), 64) + 2 * guard_bytes});
-        impl_->dst_bytes.push_back(desc.bytes());
-        impl_->dst_pointers.push_back(impl_->dst.back().mutable_bytes().data() + guard_bytes);
+        impl_->dst.emplace_back(desc.bytes(), guard);
+        impl_->dst_pointers.push_back(impl_->dst.back().data());
     }
-    impl_->workspace = Tensor(ElementType::u8, Shape{impl_->prepared->workspace_bytes() + guard_bytes});
-    impl_->scratch = Tensor(ElementType::u8, Shape{impl_->prepared->scratch_bytes() + guard_bytes});
+    constexpr int64_t promised_alignment = 64;  // see Args
+    impl_->workspace.emplace(impl_->prepared->workspace_bytes(), guard, 0, promised_alignment);
+    impl_->scratch.emplace(impl_->prepared->scratch_bytes(), guard, 0, promised_alignment);
 }
 
 Bench::~Bench() = default;
@@ -155,25 +152,24 @@ void Bench::run() const {
 KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
                          const KernelInputs& inputs) {
     KernelOutputs outputs;
-    Bench bench(kernel, problem, target, choices, inputs);
-    Bench::Impl& impl = bench.impl();
-    impl.fill_guards();
-    bench.run();
-    if (!impl.guards_hold()) outputs.complaint = "wrote outside dst, workspace or scratch";
-    for (size_t i = 0; i < impl.dst.size(); ++i)
-        outputs.dst.push_back(from_layout(impl.dst[i].bytes().subspan(guard_bytes), problem.dst[i]));
-    // the last tile first, one at a time, over buffers that hold other values
-    impl.fill_guards();
-    const Args args = impl.args();
-    for (int phase = 0; phase < impl.prepared->phases(); ++phase)
-        for (int64_t tile = impl.prepared->tiles(phase); tile-- > 0;) {
-            std::memset(args.scratch, 0x7F, impl.scratch.size_bytes() - guard_bytes);
-            impl.prepared->run(args, phase, tile, tile + 1);
+    for (const Way& way : ways) {
+        Bench bench(kernel, problem, target, choices, inputs, way.guard);
+        const Bench::Impl& impl = bench.impl();
+        impl.refill(way.one_by_one ? 0x7F : 0xA5);
+        if (way.one_by_one)
+            impl.run_one_by_one();
+        else
+            bench.run();
+        if (!impl.intact()) outputs.complaint = "wrote outside dst, workspace or scratch";
+        for (size_t i = 0; i < impl.dst.size(); ++i) {
+            Tensor result = from_layout(impl.dst[i].as<std::byte>(), problem.dst[i]);
+            if (&way == ways)
+                outputs.dst.push_back(std::move(result));
+            else if (result.hash() != outputs.dst[i].hash())
+                outputs.complaint = "bits depend on the order of tiles or on the memory";
         }
-    for (size_t i = 0; i < impl.dst.size(); ++i) {
-        const Tensor again = from_layout(impl.dst[i].bytes().subspan(guard_bytes), problem.dst[i]);
-        if (again.hash() != outputs.dst[i].hash()) outputs.complaint = "bits depend on the order of tiles";
     }
+    LinkedKernels::ran(kernel);
     return outputs;
 }
 
