@@ -11,17 +11,14 @@ namespace headway {
 struct Limits {
     // Bytes of tensors and engine memory alive at once.
     int64_t memory;
-    // Multiply-adds, or visited elements, of one operator run by its reference. No limit at first: a caller in a hurry
-    // (the tuner) runs references in a process with a deadline.
+    // Operations of one call, see base/call_work.h. No limit at first: the program sets one.
     int64_t work = std::numeric_limits<int64_t>::max();
-    // Iterations of one Loop. Loops that end by their condition are written with a count of 2^63 - 1.
-    int64_t iterations = std::numeric_limits<int32_t>::max();
 };
 
 // Those of this process. `memory` is at first what the machine has: the tightest of its main memory, the limits of the
 // process's control groups and its RLIMIT_AS.
 const Limits& limits();
-// For the option --memory-limit and for tests; not while other threads use limits.
+// For the options --memory-limit and --work-limit and for tests; not while other threads use limits.
 void set_limits(const Limits& limits);
 
 // Bytes counted against limits().memory as long as it lives; UserError when they pass it, before anything is allocated.

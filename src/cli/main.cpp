@@ -50,10 +50,17 @@ int run(int argc, char** argv) {
     app.add_option("--memory-limit", memory, "Most bytes of tensors at once, as 2G; default: what the machine has")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 60));
+    uint64_t work = uint64_t{1} << 45;
+    app.add_option("--work-limit", work,
+                   "Most operations of one build or run, as 4T: multiply-adds or elements by kernels; one by an "
+                   "operator's reference counts as 64")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
+        ->capture_default_str();
     std::map<const CLI::App*, Command::Action> actions;
     for (const Command* command : commands) {
         CLI::App* sub = app.add_subcommand(std::string(command->name()), std::string(command->help()));
-        sub->fallthrough();  // --memory-limit may stand behind the command
+        sub->fallthrough();  // the limits may stand behind the command
         actions[sub] = command->set_up(*sub);
     }
     try {
@@ -65,6 +72,7 @@ int run(int argc, char** argv) {
     }
     Limits chosen = limits();
     chosen.memory = static_cast<int64_t>(memory);
+    chosen.work = static_cast<int64_t>(work);
     set_limits(chosen);
     const int code = actions.at(app.get_subcommands().front())();
     if (!std::cout.flush() || std::fflush(stdout) != 0)

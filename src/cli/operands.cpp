@@ -45,7 +45,7 @@ void Operands::add(const std::string& text) {
     const OperandText operand = parse_operand(text);
     const OpenRequest request = open_request(std::filesystem::absolute(operand.path).string(), options_, sample_);
     WorkerOptions worker;
-    worker.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
+    worker.command = worker_command();
     worker.scratch = folder_.path();
     workshops_.push_back(std::make_unique<Workshop>(operand.builder, worker, request));
     BenchOperand entry{text, request.model, workshops_.back().get()};

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace headway {
@@ -95,6 +96,11 @@ OpenRequest open_request(const std::string& model, const BuildOptions& options, 
     for (const Named& value : parse_named(options.values, "--value"))
         request.values.push_back({value.name, parse_values(value)});
     return request;
+}
+
+std::vector<std::string> worker_command() {
+    return {std::filesystem::read_symlink("/proc/self/exe").string(), "worker", "--work-limit",
+            std::to_string(limits().work)};
 }
 
 void add_build_options(CLI::App& app, BuildOptions& options) {

@@ -25,6 +25,9 @@ struct BuildOptions {
 // what they leave open. UserError for a shape or value that is not name=..., a negative dimension, a name given twice.
 OpenRequest open_request(const std::string& model, const BuildOptions& options, const std::string& sample);
 
+// This program as a worker, with the limit of work that it has itself.
+std::vector<std::string> worker_command();
+
 void add_build_options(CLI::App& app, BuildOptions& options);
 void add_json_option(CLI::App& app, bool& json);
 

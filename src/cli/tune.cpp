@@ -69,7 +69,7 @@ void complete(Options& options) {
         if (!path->empty()) *path = std::filesystem::absolute(*path).string();
     if (std::filesystem::is_regular_file(tune.space)) tune.space = read_file(tune.space);
     tune.seed = static_cast<uint64_t>(options.seed);
-    tune.worker_command = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
+    tune.worker_command = worker_command();
     tune.clock = seconds_now;
     tune.profile = load_profile(tune.model.threads);
     // Address space, not memory in use: no engine that needs more than the machine has is worth waiting for.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/call_work.h"
 #include "graph/verify.h"
 #include "lower/lower.h"
 
@@ -45,6 +46,7 @@ Plan compile_bound(Graph graph, const Route& route, const Target& target, const 
 Build build(const Graph& model, const Bindings& bindings, const Route& route, const Target& target,
             const Catalogue& catalogue) {
     const auto begin = std::chrono::steady_clock::now();
+    const CallWork call;
     Build result;
     Graph graph = bind(model, bindings, catalogue.ops);
     result.sites = site_names(graph);

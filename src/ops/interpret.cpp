@@ -2,7 +2,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "base/limits.h"
+#include "base/call_work.h"
 #include "base/text.h"
 #include "ops/execute.h"
 #include "ops/string_ranks.h"
@@ -48,6 +48,32 @@ std::vector<const Tensor*> input_tensors(std::span<const Datum* const> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i)
         tensors.push_back(inputs[i] == nullptr ? nullptr : &tensor_of(*inputs[i], "input", i));
     return tensors;
+}
+
+// Data are handed on by copying what refers to them: of a sequence, each of its tensors.
+int64_t handles_of(const Datum& datum) {
+    const auto* sequence = std::get_if<Sequence>(&datum);
+    return sequence == nullptr ? 1 : static_cast<int64_t>(sequence->tensors.size());
+}
+
+int64_t elements_of(const Datum& datum) {
+    const auto* tensor = std::get_if<Tensor>(&datum);
+    return tensor == nullptr ? handles_of(datum) : tensor->elements();
+}
+
+// An operator's `interpret`, charged for what it takes, for every sub-graph that it runs and for what it gives.
+std::vector<Datum> run_interpret(const Op& op, const Node& node, std::span<const Datum* const> inputs,
+                                 const RunSubgraph& run) {
+    for (const Datum* input : inputs)
+        if (input != nullptr) charge_reference_work(handles_of(*input));
+    const RunSubgraph charged = [&run](const Graph& graph, std::span<const Datum> given) {
+        charge_reference_work(node_run_work);
+        for (const Datum& datum : given) charge_reference_work(handles_of(datum));
+        return run(graph, given);
+    };
+    std::vector<Datum> outputs = op.fields().interpret({node, inputs, charged});
+    for (const Datum& output : outputs) charge_reference_work(elements_of(output));
+    return outputs;
 }
 
 // Whether the operator's `interpret` runs the node, not its reference.
@@ -110,15 +136,12 @@ std::vector<int64_t> readings(const Graph& graph) {
     return counts;
 }
 
-void check_work(const Node& node, std::span<const Tensor* const> inputs,
-                std::span<const std::optional<TensorDesc>> outputs) {
+void charge(const Node& node, std::span<const Tensor* const> inputs,
+            std::span<const std::optional<TensorDesc>> outputs) {
     std::vector<const Shape*> in, out;
     for (const Tensor* input : inputs) in.push_back(input == nullptr ? nullptr : &input->shape());
     for (const auto& output : outputs) out.push_back(output ? &output->shape : nullptr);
-    const int64_t work = reference_work(node, in, out);
-    if (work > limits().work)
-        throw UserError("it asks for " + std::to_string(work) + " operations, more than the limit of " +
-                        std::to_string(limits().work));
+    charge_reference_work(reference_work(node, in, out));
 }
 
 std::vector<Datum> interpret_in(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops,
@@ -160,11 +183,12 @@ const Tensor& tensor_of(const Datum& datum, const char* place, size_t index) {
 
 std::vector<Datum> run_on_data(const Node& node, std::span<const Datum* const> inputs, const Registry<Op>& ops,
                                const RunSubgraph& run) {
+    charge_reference_work(node_run_work);
     if (node.body == nullptr) {
         const Op& op = op_of(node, ops);
         if (is_interpreted(op, node, inputs)) {
             check_counts(op, inputs.size(), node.outputs.size());
-            std::vector<Datum> outputs = op.fields().interpret({node, inputs, run});
+            std::vector<Datum> outputs = run_interpret(op, node, inputs, run);
             HEADWAY_CHECK(outputs.size() >= node.outputs.size());
             return outputs;
         }
@@ -186,7 +210,7 @@ std::vector<Tensor> run_reference(const Node& node, std::span<const Tensor* cons
     const Op& op = op_of(node, ops);
     if (!op.fields().reference) throw Unsupported("it can only be run as part of a graph");
     const auto descs = infer_outputs(op, node, inputs);
-    check_work(node, inputs, descs);
+    charge(node, inputs, descs);
     std::vector<Tensor> outputs(descs.size());
     std::vector<Tensor*> wanted(descs.size(), nullptr);
     for (size_t i = 0; i < descs.size(); ++i) {
@@ -199,6 +223,7 @@ std::vector<Tensor> run_reference(const Node& node, std::span<const Tensor* cons
 }
 
 std::vector<Datum> interpret_data(const Graph& graph, std::span<const Datum> inputs, const Registry<Op>& ops) {
+    const CallWork call;
     return interpret_in(graph, inputs, ops, nullptr, 0);
 }
 

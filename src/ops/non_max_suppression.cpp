@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/call_work.h"
 #include "ops/arguments.h"
 #include "ops/doubles.h"
 
@@ -70,6 +71,7 @@ std::vector<int64_t> kept_boxes(const std::vector<NmsBox>& boxes, const float* s
     std::vector<int64_t> kept;
     for (int64_t next : order) {
         if (static_cast<int64_t>(kept.size()) >= operands.most) break;
+        charge_reference_work(static_cast<int64_t>(kept.size()));
         const NmsBox& box = boxes[static_cast<size_t>(next)];
         if (std::ranges::none_of(kept, [&](int64_t other) {
                 return box_overlap(box, boxes[static_cast<size_t>(other)]) > operands.overlap;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/call_work.h"
 #include "ops/execute.h"
+#include "ops/work.h"
 
 namespace headway {
 namespace {
@@ -36,6 +38,10 @@ public:
         node_.attributes = problem.attributes;
         for (size_t i = 0; i < problem.dst.size(); ++i)
             node_.outputs.push_back(problem.dst[i].type == ElementType::undefined ? no_value : static_cast<ValueId>(i));
+        std::vector<const Shape*> inputs, outputs;
+        for (const auto& src : problem_.src) inputs.push_back(src ? &src->shape : nullptr);
+        for (const TensorDesc& dst : problem_.dst) outputs.push_back(&dst.shape);
+        work_ = reference_work(node_, inputs, outputs);
     }
 
     int64_t tiles(int) const override { return 1; }
@@ -58,6 +64,7 @@ public:
             outputs[i] = Tensor::writable_view(descs[i]->type, descs[i]->shape, memory);
             wanted[i] = &outputs[i];
         }
+        charge_reference_work(work_);
         op_.fields().reference({node_.attributes, node_.version, inputs, wanted});
     }
 
@@ -80,6 +87,7 @@ private:
     const Op& op_;
     const Problem problem_;
     Node node_;
+    int64_t work_;
 };
 }  // namespace
 

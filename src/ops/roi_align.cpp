@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/call_work.h"
 #include "ops/arguments.h"
 #include "ops/doubles.h"
 #include "ops/resize_axis.h"
@@ -133,6 +134,8 @@ void roi_align_reference(const ReferenceContext& context) {
         const RoiAxis columns(rois[roi * 4], rois[roi * 4 + 2], rule.width, rule);
         const RoiAxis rows(rois[roi * 4 + 1], rois[roi * 4 + 3], rule.height, rule);
         for (int64_t bin = 0; bin < bins; ++bin) {
+            if (rule.samples == 0)  // else known from the shapes, see reference_work
+                charge_reference_work(4 * rows.samples * columns.samples * shape[1]);
             const auto samples = roi_samples(rows, columns, bin / rule.width, bin % rule.width, shape);
             for (int64_t channel = 0; channel < shape[1]; ++channel)
                 y[static_cast<size_t>((static_cast<int64_t>(roi) * shape[1] + channel) * bins + bin)] =

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <vector>
+
+#include "ops/einsum.h"
 
 namespace headway {
 namespace {
@@ -29,45 +30,114 @@ int64_t elements(Shapes shapes) {
     return total;
 }
 
-template <class... Words>
-bool is_one_of(std::string_view op, Words... words) {
-    return ((op == words) || ...);
+// The larger of the last two extents: either may be summed over.
+int64_t line_of_matrix(const Shape& a) {
+    const size_t rank = a.rank();
+    return rank == 0 ? 1 : rank == 1 ? a.back() : std::max(a[rank - 1], a[rank - 2]);
 }
 
-// Multiply-adds of each output element, where the shapes of the operands tell them; 0 where they do not.
-int64_t per_output(std::string_view op, Shapes inputs) {
-    const auto shape = [&](size_t i) { return i < inputs.size() ? inputs[i] : nullptr; };
-    const auto of_matrix = [&](const Shape* a) {
-        if (a == nullptr || a->rank() == 0) return int64_t{1};
-        const size_t rank = a->rank();
-        return rank == 1 ? a->back() : std::max((*a)[rank - 1], (*a)[rank - 2]);  // either may be summed over
+int64_t elements_per_first(const Shape& shape) {
+    return shape.rank() == 0 ? 1 : shape.elements() / std::max<int64_t>(shape[0], 1);
+}
+
+// Taps of a window that lie in the image; its first spatial axis is `axis`.
+int64_t window_of(const Attributes& attributes, const Shape& image, size_t axis) {
+    int64_t taps = 1;
+    if (!attributes.has("kernel_shape")) return taps;
+    for (int64_t extent : attributes.integers("kernel_shape"))
+        if (axis < image.rank()) taps = product(taps, std::max<int64_t>(std::min(extent, image[axis++]), 1));
+    return taps;
+}
+
+// Elements that each one of a resized image is made of, or that each one of the image goes into: at most four per axis.
+int64_t resize_taps(const Shape& from, const Shape& to) {
+    int64_t taps = 1;
+    for (size_t axis = 0; axis < std::min(from.rank(), to.rank()); ++axis)
+        if (from[axis] != to[axis]) taps = product(taps, 4);
+    return taps;
+}
+
+// Values of each line that is transformed; the longest there is where a value tells the axis.
+int64_t transform_line(const Node& node, const Shape& x, bool has_axis) {
+    if (x.rank() < 2) return 1;
+    if (has_axis) return *std::max_element(x.begin(), x.end());
+    const auto rank = static_cast<int64_t>(x.rank());
+    int64_t axis = node.version < 20 ? node.attributes.integer("axis", 1) : -2;
+    if (axis < 0) axis += rank;
+    return axis < 0 || axis >= rank ? 1 : x[static_cast<size_t>(axis)];
+}
+
+// All extents of all inputs: no line of any of them is longer.
+int64_t lines_of(Shapes inputs) {
+    int64_t total = 0;
+    for (const Shape* shape : inputs)
+        for (size_t axis = 0; shape != nullptr && axis < shape->rank(); ++axis) total = sum(total, (*shape)[axis]);
+    return total;
+}
+
+// What the reference does beside visiting each element of inputs and outputs once.
+int64_t inner_work(const Node& node, Shapes inputs, Shapes outputs) {
+    static const Shape absent{0};
+    const auto at = [](Shapes shapes, size_t i) -> const Shape& {
+        return i < shapes.size() && shapes[i] != nullptr ? *shapes[i] : absent;
     };
-    const auto of_filter = [&](const Shape* w) {
-        if (w == nullptr || w->rank() == 0) return int64_t{1};
-        return w->elements() / std::max<int64_t>((*w)[0], 1);
-    };
-    if (is_one_of(op, "MatMul", "Gemm", "MatMulInteger", "QLinearMatMul")) return of_matrix(shape(0));
-    if (is_one_of(op, "Conv", "ConvInteger")) return of_filter(shape(1));
-    if (op == "QLinearConv") return of_filter(shape(3));
+    const auto is = [&](auto... words) { return ((node.op == words) || ...); };
+    const Shape& x = at(inputs, 0);
+    const int64_t in = elements(inputs), out = elements(outputs);
+    if (is("MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "FusedMatMul", "TransposeMatMul", "FusedGemm", "QGemm",
+           "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits"))
+        return product(out, line_of_matrix(x));
+    if (is("Conv", "ConvInteger", "FusedConv")) return product(out, elements_per_first(at(inputs, 1)));
+    if (is("QLinearConv")) return product(out, elements_per_first(at(inputs, 3)));
+    if (is("ConvTranspose")) return product(x.elements(), elements_per_first(at(inputs, 1)));
+    if (is("DeformConv")) return product(product(out, 4), elements_per_first(at(inputs, 1)));  // 4 neighbours a tap
+    if (is("AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"))
+        return product(out, window_of(node.attributes, x, 2));
+    if (is("NhwcMaxPool")) return product(out, window_of(node.attributes, x, 1));
+    if (is("MaxRoiPool")) return product(out, elements_per_first(x));
+    if (is("LRN")) return product(out, x.rank() < 2 ? 1 : x[1]);
+    if (is("Resize", "Upsample")) return product(sum(in, out), resize_taps(x, at(outputs, 0)));
+    if (is("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"))
+        return product(x.elements() / std::max<int64_t>(x.rank() == 0 ? 1 : x.back(), 1),
+                       sum(at(inputs, 1).elements(), at(inputs, 2).elements()));
+    if (is("Einsum")) {
+        std::vector<Shape> shapes;
+        for (size_t i = 0; i < inputs.size(); ++i) shapes.push_back(at(inputs, i));
+        int64_t walk = static_cast<int64_t>(inputs.size()) + 1;  // each operand in turn, then the sum
+        for (const auto& [label, extent] : parse_equation(node.attributes, shapes).extents)
+            walk = product(walk, extent);
+        return walk;
+    }
+    if (is("RoiAlign")) {  // four neighbours of each sample; without a ratio, values tell how many there are
+        const int64_t samples = node.attributes.integer("sampling_ratio", 0);
+        return product(product(out, 4), product(samples, samples));
+    }
+    if (is("TfIdfVectorizer"))
+        return product(in, product(sum(std::min(node.attributes.integer("max_skip_count", 0), in), 1),
+                                   std::min(node.attributes.integer("max_gram_length", 1), in)));
+    if (is("Unique")) return product(in, 64);  // sorting
+    if (is("Det")) return product(in, x.rank() == 0 ? 1 : x.back());
+    if (is("DFT")) return product(out, transform_line(node, x, inputs.size() > 2 && inputs[2] != nullptr));
+    if (is("STFT")) return product(out, product(2, line_of_matrix(at(outputs, 0))));  // two-sided, twice the bins
+    // Each element of queries and results goes into sums along some lines of keys, values and weights.
+    if (is("Attention", "CausalConvWithState", "FlexAttention", "GroupQueryAttention", "LinearAttention",
+           "MultiHeadAttention", "QAttention"))
+        return product(sum(x.elements(), out), lines_of(inputs));
     return 0;
 }
 
-// Operators whose references visit more than each element of inputs and outputs a few times: some inputs with some
-// outputs, or some inputs with each other.
-bool is_quadratic(const Node& node) {
-    if (!node.domain.empty() && node.domain != "ai.onnx") return true;
-    return is_one_of(node.op, "Attention", "AveragePool", "CausalConvWithState", "Col2Im", "ConvTranspose", "DFT",
-                     "DeformConv", "Det", "Einsum", "FlexAttention", "GRU", "LRN", "LSTM", "LinearAttention", "LpPool",
-                     "MaxPool", "MaxRoiPool", "MelWeightMatrix", "NonMaxSuppression", "RNN", "Resize", "RoiAlign",
-                     "STFT", "TfIdfVectorizer", "Unique", "Upsample");
+// The most that may come to it when work depends on values; such references charge what it really is as they go.
+int64_t most_by_values(const Node& node, Shapes inputs) {
+    if (node.op == "RoiAlign" && node.attributes.integer("sampling_ratio", 0) == 0) return most;
+    if (node.op == "NonMaxSuppression" && inputs.size() > 1 && inputs[1] != nullptr && inputs[1]->rank() > 0)
+        return product(inputs[1]->elements(), inputs[1]->back());
+    return 0;
 }
 
 }  // namespace
 
 int64_t reference_work(const Node& node, Shapes inputs, Shapes outputs) {
-    const int64_t in = elements(inputs), out = elements(outputs), linear = sum(in, out);
-    if (is_quadratic(node)) return sum(product(in, linear), linear);
-    return sum(product(out, per_output(node.op, inputs)), linear);
+    return sum(inner_work(node, inputs, outputs), sum(elements(inputs), elements(outputs)));
 }
 
 int64_t building_work(const Graph& graph, const Node& node) {
@@ -76,7 +146,8 @@ int64_t building_work(const Graph& graph, const Node& node) {
         for (ValueId id : *ids) shapes.push_back(id == no_value ? Shape{0} : graph.value(id).shape());
     std::vector<const Shape*> all;
     for (const Shape& shape : shapes) all.push_back(&shape);
-    return reference_work(node, std::span(all).first(node.inputs.size()), std::span(all).subspan(node.inputs.size()));
+    const Shapes inputs = std::span(all).first(node.inputs.size());
+    return sum(reference_work(node, inputs, std::span(all).subspan(node.inputs.size())), most_by_values(node, inputs));
 }
 
 }  // namespace headway

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/call_work.h"
 #include "base/checked.h"
 #include "runtime/engine_impl.h"
 #include "runtime/float_mode.h"
@@ -156,6 +157,8 @@ void Context::Impl::run_shared(const Ready& step, Pool& pool) {
 template <bool timed>
 void Context::Impl::execute(int64_t* step_ns) {
     const Engine::Impl& impl = engine->impl();
+    const CallWork call;
+    charge_work(impl.work);
     const PoolLease lease(impl.pool.get());
     const PinnedCaller pinned(lease.get() != nullptr && impl.plan.settings.pin == "compact");
     const FloatMode mode(impl.plan.settings.flush_to_zero);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -82,6 +83,16 @@ PreparedStep prepare(const Plan& plan, size_t index, const Target& target, const
     return result;
 }
 
+// References charge their own work when they run.
+int64_t operations_of(const Step& step, const Target& target, const Registry<Kernel>& kernels) {
+    const Kernel::Fields& kernel = kernels.find(step.kernel)->fields();
+    if (!kernel.work) return 0;
+    constexpr double most = 1e18;
+    const Work work = kernel.work(step.problem, target, step.choices);
+    const double operations = work.flops / 2 + work.bytes / sizeof(float);
+    return static_cast<int64_t>(operations < most ? operations : most);
+}
+
 // `map`: the file that the plan's constants lie in, if any.
 std::shared_ptr<const Engine> assemble(Plan plan, EngineInfo info, const Registry<Kernel>& kernels,
                                        std::shared_ptr<Pool> pool, const MappedFile* map) {
@@ -97,6 +108,8 @@ std::shared_ptr<const Engine> assemble(Plan plan, EngineInfo info, const Registr
         impl->workspace_bytes = std::max(impl->workspace_bytes, round_up(step.prepared->workspace_bytes(), alignment));
         impl->scratch_bytes = std::max(impl->scratch_bytes, round_up(step.prepared->scratch_bytes(), alignment));
         impl->steps.push_back(std::move(step));
+        if (__builtin_add_overflow(impl->work, operations_of(plan.steps[i], target, kernels), &impl->work))
+            impl->work = std::numeric_limits<int64_t>::max();
     }
     if (parallel) impl->pool = pool != nullptr ? std::move(pool) : make_pool(plan.settings);
     impl->plan = std::move(plan);

@@ -21,6 +21,7 @@ struct Engine::Impl {
     EngineInfo info;
     std::vector<PreparedStep> steps;
     int64_t workspace_bytes = 0, scratch_bytes = 0;  // the largest of any step, multiples of 64
+    int64_t work = 0;                                // operations of a run, without those of references
     std::shared_ptr<Pool> pool;                      // absent when no step runs on several threads
 };
 

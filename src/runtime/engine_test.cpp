@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/limits.h"
 #include "runtime/testing.h"
 
 namespace headway::testing {
@@ -208,6 +209,36 @@ TEST(Engine, ProfilesEachStep) {
     context.profile(inputs, outputs, ns);
     EXPECT_EQ(out, example_result(x, y));
     for (int64_t step : ns) EXPECT_GE(step, 1000);
+}
+
+class WorkLimit {
+public:
+    explicit WorkLimit(int64_t work) { set_limits({.memory = before_.memory, .work = work}); }
+    ~WorkLimit() { set_limits(before_); }
+
+private:
+    const Limits before_ = limits();
+};
+
+// Known when the engine is made, spent when it runs.
+TEST(Engine, ChargesTheWorkOfItsSteps) {
+    PlanMaker maker = example(1000, 1);
+    const Registry<Kernel>& known = kernels();
+    Kernel::Fields counted = known.find(maker.plan.steps[0].kernel)->fields();
+    counted.name = "test.counted";
+    counted.work = [](const Problem&, const Target&, const Choices&) { return Work{.flops = 2000, .bytes = 4000}; };
+    static const Kernel kernel(std::move(counted));  // it announces itself
+    std::vector<const Kernel*> list{&kernel};
+    for (const Kernel* other : known) list.push_back(other);
+    maker.plan.steps[0].kernel = "test.counted";
+    EngineInfo info;
+    info.target = "baseline";
+    Context context(Engine::make(maker.plan, info, Registry<Kernel>(list)));
+    const std::vector<Tensor> inputs{tensor_of(numbers(1000, 1)), tensor_of(numbers(1000, 2))};
+    const WorkLimit enough(2000);
+    EXPECT_NO_THROW(context.run(inputs));
+    const WorkLimit little(1999);
+    EXPECT_THROW(context.run(inputs), UserError);
 }
 
 TEST(Engine, RefusesOtherInputs) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/call_work.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "compile/resolve.h"
@@ -158,6 +159,7 @@ void StagedEngine::check(std::span<const Datum> inputs) const {
 }
 
 std::vector<Datum> StagedEngine::run(std::span<const Datum> inputs) const {
+    const CallWork call;
     check(inputs);
     return graph_->run(inputs, 0);
 }

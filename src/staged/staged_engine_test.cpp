@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/call_work.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "graph/text.h"
 #include "tensor/compare.h"
 #include "tensor/random.h"
@@ -121,6 +123,38 @@ TEST(StagedEngine, RunsALoopWithCapturesAndScans) {
     })");
     for (const int64_t trips : {1, 2, 5})
         expect_as_interpreted(graph, {Tensor::scalar(trips), random_tensor(ElementType::f32, Shape{3, 4}, 1)});
+}
+
+// The turns of a loop, its references and its compiled pieces are parts of one call.
+TEST(StagedEngine, ChargesALoopToItsCall) {
+    const Graph graph = parse_graph(R"(graph {
+        input %trips: i64[]
+        input %x: f32[n]
+        const %true: bool[] = {1}
+        %last: f32 = Loop(%trips, %true, %x) {body=graph {
+            input %i: i64[]
+            input %go: bool[]
+            input %state: f32
+            %next: f32 = Relu(%state)
+            %more: bool = Identity(%go)
+            output %more
+            output %next
+        }}
+        output %last
+    })");
+    const auto engine = engine_of(graph);
+    const auto run = [&](int64_t trips) {
+        return engine->run(std::vector<Datum>{Tensor::scalar(trips), random_tensor(ElementType::f32, Shape{3}, 1)});
+    };
+    const Limits before = limits();
+    set_limits({.memory = before.memory, .work = 100 * reference_weight * node_run_work});
+    EXPECT_NO_THROW(run(20));
+    EXPECT_NO_THROW(run(20)) << "each call has its own";
+    EXPECT_THROW(run(200), UserError);
+    EXPECT_THROW(
+        interpret_data(graph, std::vector<Datum>{Tensor::scalar(int64_t{200}), floats({1}, {1})}, catalogue().ops),
+        UserError);
+    set_limits(before);
 }
 
 // A state that grows by a row each time meets a new shape each time.

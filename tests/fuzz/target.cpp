@@ -10,7 +10,7 @@ namespace headway::fuzz {
 namespace {
 
 // Small, so that what passes them is still quick with sanitizers.
-constexpr Limits fuzz_limits{.memory = int64_t{4} << 20, .work = int64_t{1} << 22, .iterations = 50};
+constexpr Limits fuzz_limits{.memory = int64_t{4} << 20, .work = int64_t{1} << 27};
 
 }  // namespace
 

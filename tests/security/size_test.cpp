@@ -171,6 +171,36 @@ std::vector<Request> long_computations() {
     };
 }
 
+// Turns of a loop with nothing in them, and what cannot be known before it runs. Each asks for hours at least.
+std::vector<Request> long_runs() {
+    const std::string state =
+        "{body=graph {\n input %i: i64[]\n input %c: bool[]\n input %v: f32\n %go = Identity:13(%c)\n "
+        "output %go\n output %v\n}}";
+    const std::string trips = " const %n: i64[] = {" + largest + "}\n const %true: bool[] = {1}\n";
+    const std::string many =
+        " %boxes = RandomUniform:1() {shape=[1,262144,4]}\n"
+        " %scores = RandomUniform:1() {shape=[1,1,262144]}\n const %all: i64[] = {262144}\n"
+        " const %overlap: f32[] = {1}\n";
+    const std::string inner =
+        " %w = Loop:13(%n, %true, %v) {body=graph {\n input %j: i64[]\n input %d: bool[]\n input "
+        "%u: f32\n %on = Identity:13(%d)\n output %on\n output %u\n}}\n";
+    return {
+        {"LoopOfNothing", graph(trips, "Loop:13(%n, %true, %x) " + state)},
+        {"LoopWithoutACount", graph(trips, "Loop:13(_, %true, %x) " + state)},
+        {"LoopInALoop",
+         graph(" const %n: i64[] = {65536}\n const %true: bool[] = {1}\n",
+               "Loop:13(%n, %true, %x) {body=graph {\n input %i: i64[]\n input %c: bool[]\n input %v: f32\n" + inner +
+                   " %go = Identity:13(%c)\n output %go\n output %w\n}}")},
+        {"OverlapsOfManyBoxes", graph(many, "NonMaxSuppression:11(%boxes, %scores, %all, %overlap)")},
+        {"TransformOfALongLine", graph(" %v = RandomUniform:1() {shape=[1,1000003,1]}\n", "DFT:17(%v) {axis=1}")},
+        {"ProductOfInputs", graph(" %v = RandomUniform:1() {shape=[8192,8192]}\n", "MatMul:13(%v, %v)")},
+        {"RegionsOfManySamples",
+         graph(" %r = RandomUniform:1() {shape=[4096,4], high=4000000.0}\n const %m: i64[1] = {4096}\n %b = "
+               "ConstantOfShape:9(%m) {value=i64[1] {0}}\n",
+               "RoiAlign:16(%x, %r, %b) {output_height=64, output_width=64}")},
+    };
+}
+
 class Size : public testing::TestWithParam<Request> {};
 
 TEST_P(Size, IsRefusedOrAnsweredInAMoment) {
@@ -178,7 +208,8 @@ TEST_P(Size, IsRefusedOrAnsweredInAMoment) {
     const std::string bytes = export_onnx(parse_graph(GetParam().text));
     EXPECT_LE(bytes.size(), largest_file);
     write_bytes(folder.path() + "/m.onnx", bytes);
-    const ProgramRun run = run_program(in_folder("run {}/m.onnx --threads 1", folder.path()), memory, most_seconds);
+    const ProgramRun run =
+        run_program(in_folder("run {}/m.onnx --threads 1 --work-limit 64G", folder.path()), memory, most_seconds);
     EXPECT_TRUE(run.code == 0 || run.code == 2) << "code " << run.code << ", " << run.text();
     if (run.code != 2) return;
     ASSERT_EQ(run.lines.size(), 1U) << run.text();
@@ -187,9 +218,27 @@ TEST_P(Size, IsRefusedOrAnsweredInAMoment) {
     EXPECT_LT(run.seconds, most_seconds);
 }
 
+class Run : public testing::TestWithParam<Request> {};
+
+TEST_P(Run, EndsWhenItsWorkIsSpent) {
+    const TemporaryFolder folder;
+    const std::string bytes = export_onnx(parse_graph(GetParam().text));
+    EXPECT_LE(bytes.size(), largest_file);
+    write_bytes(folder.path() + "/m.onnx", bytes);
+    for (const char* command : {"run", "check"}) {
+        const ProgramRun run =
+            run_program(in_folder(std::string(command) + " {}/m.onnx --threads 1 --work-limit 1G", folder.path()),
+                        memory, most_seconds);
+        EXPECT_EQ(run.code, 2) << run.text();
+        ASSERT_EQ(run.lines.size(), 1U) << run.text();
+        EXPECT_NE(run.lines[0].find("that one call may take (see --work-limit)"), std::string::npos) << run.lines[0];
+    }
+}
+
 std::string name_of(const testing::TestParamInfo<Request>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Outputs, Size, testing::ValuesIn(output_sizes()), name_of);
+INSTANTIATE_TEST_SUITE_P(Work, Run, testing::ValuesIn(long_runs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Work, Size, testing::ValuesIn(long_computations()), name_of);
 
 }  // namespace
