@@ -143,15 +143,20 @@ def add_study(seeds: Seeds) -> None:
 
 
 def add_engines(seeds: Seeds, program: pathlib.Path, cases: pathlib.Path) -> None:
-    seeds.add("engine_file", (ROOT / "tests" / "data" / "engine_v1.hwe").read_bytes())
+    for version in (1, 2):
+        seeds.add("engine_file", (ROOT / "tests" / "data" / f"engine_v{version}.hwe").read_bytes())
     wanted = ("add", "conv_with_strides_padding", "matmul_2d", "softmax_axis_1", "gather_0", "averagepool_2d_pads",
               "concat_2d_axis_1", "transpose_default", "reduce_sum_keepdims_example", "lstm_defaults", "relu",
-              "batchnorm_example", "slice", "pad", "gemm_default_vector_bias", "convtranspose", "split_equal_parts_1d")
+              "batchnorm_example", "slice", "pad", "gemm_default_vector_bias", "convtranspose", "split_equal_parts_1d",
+              # shapes that depend on values: staged engines
+              "nonzero_example", "compress_0", "unique_sorted_without_axis", "nonmaxsuppression_suppress_by_IOU", "if",
+              "if_seq", "loop11", "loop13_seq", "scan_sum", "sequence_insert_at_back", "split_to_sequence_1",
+              "range_float_type_positive_delta_expanded", "reduce_sum_default_axes_keepdims_random")
     with tempfile.TemporaryDirectory() as folder:
         engine = pathlib.Path(folder) / "e.hwe"
         for name in wanted:
             for model in cases.rglob(f"test_{name}/model.onnx"):
-                done = subprocess.run([program, "build", model, "--threads", "1", "-o", engine], capture_output=True)
+                done = subprocess.run([program, "build", model, "--target", "avx2", "--threads", "1", "-o", engine], capture_output=True)
                 if done.returncode == 0:
                     seeds.add("engine_file", engine.read_bytes())
 

@@ -1,5 +1,6 @@
-// Engine files: reading, the checks of the plan, preparing and running the kernels. Every byte of a file is under a
-// checksum, so the target puts those right first, and the plan's fingerprint when the reader says what it is.
+// Engine files: reading, the checks of the plan, preparing and running the kernels; of those with a staged part,
+// reading its graph and running that for the smallest shapes that it takes. Every byte of a file is under a checksum,
+// so the target puts those right first, and the plan's fingerprint when the reader says what it is.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "graphs.h"
 #include "runtime/engine_file.h"
 #include "runtime/packed.h"
+#include "staged/staged_engine.h"
 #include "target.h"
 
 namespace headway::fuzz {
@@ -86,11 +88,34 @@ bool is_quick(const Plan& plan) {
     return plan.arena_bytes <= (1 << 22) && work < (1 << 24);
 }
 
+// What the ports leave open is 2 where the limits allow it.
+Tensor small_input(const StagedPort& port, const StagedInput& limits) {
+    if (port.fixed_value) return *port.fixed_value;
+    if (port.kind != DeclaredKind::tensor || size_of(port.type) == 0) throw UserError("no tensor of numbers");
+    std::vector<int64_t> dims;
+    for (size_t axis = 0; axis < limits.low.size(); ++axis)
+        dims.push_back(std::clamp(int64_t{2}, limits.low[axis], limits.high[axis]));
+    Tensor tensor(port.type, Shape(dims));
+    for (int64_t i = 0; i < tensor.elements(); ++i) tensor.set(i, static_cast<double>(i % 3));
+    return tensor;
+}
+
+void run_staged(EngineFile file) {
+    const std::vector<StagedInput> limits = file.staged->inputs;
+    const auto engine = StagedEngine::make(std::move(file), catalogue());
+    std::vector<Datum> inputs;
+    for (size_t i = 0; i < limits.size(); ++i) inputs.emplace_back(small_input(engine->inputs()[i], limits[i]));
+    engine->run(inputs);
+    engine->run(inputs);  // by the divisions that were kept
+}
+
 void read_engine(std::string_view input) {
     std::string bytes(input);
     EngineFile file = read_resealed(bytes);
     headway::Target target = headway::Target::parse(file.info.target);
-    if (file.plan.settings.threads > 1 || !is_quick(file.plan)) return;
+    if (file.plan.settings.threads > 1 || target.threads > 1) return;
+    if (file.staged) return run_staged(std::move(file));
+    if (!is_quick(file.plan)) return;
     check_packed(file.plan, target, catalogue().kernels);
     const auto engine = Engine::make(std::move(file.plan), std::move(file.info), catalogue().kernels);
     std::vector<Tensor> inputs;
