@@ -20,9 +20,7 @@ if(HEADWAY_SANITIZE)
   # without recovery: a test that only prints what the sanitizer found would pass
   target_compile_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
-  if(HEADWAY_SANITIZE MATCHES "fuzzer")
-    target_compile_options(headway_options INTERFACE -gline-tables-only)  # all that a report needs
-  endif()
+  target_compile_options(headway_options INTERFACE -g1)  # lines are all that a report needs
   target_link_options(headway_options INTERFACE -fsanitize=${HEADWAY_SANITIZE})
 endif()
 
