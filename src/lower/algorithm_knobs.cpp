@@ -41,6 +41,18 @@ const Knob<Word> matmul_algorithm{{
     .witness = "matmul_bias",
 }};
 
+const Knob<Word> attention_algorithm{{
+    .name = "attention.algorithm",
+    .help =
+        "How attentions are computed: all scores of a block of queries at once (rows), or a block of keys at a time "
+        "(flash).",
+    .family = "kernel",
+    .values = {"auto", "rows", "flash"},
+    .numerics = Numerics::approximates,
+    .scope = Scope::site,
+    .witness = "attention",
+}};
+
 const Knob<Word> compute_format{{
     .name = "format.compute",
     .help =
@@ -135,6 +147,7 @@ std::string forced_algorithm(const std::string& op, const Route& route, const st
     if (op == "Conv") word = route.get(conv_algorithm, origins);
     if (op == "ConvTranspose") word = route.get(deconv_algorithm, origins);
     if (op == "MatMul" || op == "Gemm") word = route.get(matmul_algorithm, origins);
+    if (op == "headway/StridedAttention") word = route.get(attention_algorithm, origins);
     return word == "auto" ? "" : std::string(word);
 }
 

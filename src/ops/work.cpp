@@ -119,6 +119,14 @@ int64_t inner_work(const Node& node, Shapes inputs, Shapes outputs) {
     if (is("Det")) return product(in, x.rank() == 0 ? 1 : x.back());
     if (is("DFT")) return product(out, transform_line(node, x, inputs.size() > 2 && inputs[2] != nullptr));
     if (is("STFT")) return product(out, product(2, line_of_matrix(at(outputs, 0))));  // two-sided, twice the bins
+    if (is("StridedAttention")) {  // each query of each head with each key, and with its value
+        int64_t work = 1;
+        for (int64_t extent : node.attributes.integers("batch")) work = product(work, std::max<int64_t>(extent, 0));
+        const std::vector<int64_t> extents = node.attributes.integers("extents");
+        if (extents.size() != 4) return 0;  // which its shape rule refuses
+        for (size_t i : {0, 1}) work = product(work, std::max<int64_t>(extents[i], 0));
+        return product(work, sum(std::max<int64_t>(extents[2], 0), std::max<int64_t>(extents[3], 0)));
+    }
     // Each element of queries and results goes into sums along some lines of keys, values and weights.
     if (is("Attention", "CausalConvWithState", "FlexAttention", "GroupQueryAttention", "LinearAttention",
            "MultiHeadAttention", "QAttention"))

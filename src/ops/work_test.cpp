@@ -48,6 +48,17 @@ TEST(Work, OfAnEinsumIsItsWalk) {
     EXPECT_EQ(reference_work(node, in, out), 3 * (2 * 3 * 5 * 7) + 30 + 70 + 42);
 }
 
+// The operands' own shapes say nothing of heads and keys.
+TEST(Work, OfAStridedAttentionFollowsItsExtents) {
+    Node node;
+    node.op = "StridedAttention";
+    node.attributes.set("batch", std::vector<int64_t>{2, 3});
+    node.attributes.set("extents", std::vector<int64_t>{5, 7, 4, 6});
+    const Shape q{120}, k{168}, v{252}, y{180};
+    const std::vector<const Shape*> in{&q, &k, &v}, out{&y};
+    EXPECT_EQ(reference_work(node, in, out), 2 * 3 * 5 * 7 * (4 + 6) + 120 + 168 + 252 + 180);
+}
+
 TEST(Work, SaysTheMostWhereItDoesNotFit) {
     const Shape large{1, int64_t{1} << 40, 1};
     EXPECT_EQ(work("DFT", {large}, {large}), std::numeric_limits<int64_t>::max());

@@ -23,12 +23,15 @@ const std::vector<PhasePlan>& pipeline() {
              "rewrite_activations",
              "rewrite_depth_to_space",
              "rewrite_einsum",
+             "rewrite_attention",
              // Operators that were spelled out, before the affine passes merge their constants away.
              "rewrite_layer_norm",
              "rewrite_hard_swish",
              "rewrite_hard_sigmoid",
              "rewrite_gelu",
              "rewrite_one_hot_matmul",
+             // Before data movement and constants around an attention are moved elsewhere.
+             "fuse_attention",
              // Data movement: fewer and smaller copies.
              "rewrite_reshape_chain",
              "rewrite_slice_chain",

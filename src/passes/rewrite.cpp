@@ -56,8 +56,7 @@ ValueId append(PassContext& context, std::string_view op, std::vector<ValueId> i
     return output;
 }
 
-NodeId append_as(PassContext& context, ValueId output, std::string_view op, std::vector<ValueId> inputs,
-                 Attributes attributes, std::vector<std::string> origins) {
+NodeId append_as(PassContext& context, ValueId output, Node node) {
     Graph& graph = context.graph;
     const NodeId old = graph.value(output).producer;
     if (old != no_node) {
@@ -65,11 +64,15 @@ NodeId append_as(PassContext& context, ValueId output, std::string_view op, std:
         if (std::ranges::all_of(graph.node(old).outputs, [](ValueId id) { return id == no_value; }))
             graph.erase_node(old);
     }
-    Node node = new_node(op, std::move(inputs), std::move(attributes), std::move(origins));
     node.outputs = {output};
     const NodeId id = graph.add_node(std::move(node));
     infer_node(graph, id, context.ops);
     return id;
+}
+
+NodeId append_as(PassContext& context, ValueId output, std::string_view op, std::vector<ValueId> inputs,
+                 Attributes attributes, std::vector<std::string> origins) {
+    return append_as(context, output, new_node(op, std::move(inputs), std::move(attributes), std::move(origins)));
 }
 
 bool replace_value(PassContext& context, ValueId from, ValueId to) {

@@ -29,6 +29,9 @@ ValueId append(PassContext& context, std::string_view op, std::vector<ValueId> i
 NodeId append_as(PassContext& context, ValueId output, std::string_view op, std::vector<ValueId> inputs,
                  Attributes attributes, std::vector<std::string> origins);
 
+// The same with a node as it is, whatever its domain.
+NodeId append_as(PassContext& context, ValueId output, Node node);
+
 // All that read `from`, which a node computes, read `to` instead, and that node is erased if nothing else of it is
 // read. A graph output keeps its name: `to` takes the name over, or, when it cannot (a graph input, a constant or
 // another graph output), an Identity stands between them. False, and nothing done, when the node is that Identity

@@ -12,12 +12,6 @@ float logf(float);
 namespace headway::HEADWAY_ISA {
 namespace {
 
-// exp of numbers <= 0, exactly 0 where a mask of -inf asks for it.
-template <class Poly>
-HEADWAY_INLINE vf exp_or_zero(vf x) {
-    return select_less(x, broadcast(-87.33F), zero(), exp_nonpositive<Poly>(x));
-}
-
 HEADWAY_INLINE int rest_of(int64_t n, int64_t i) { return static_cast<int>(n - i < lanes ? n - i : lanes); }
 
 HEADWAY_INLINE vf load_or(const float* p, int n, float fill) {

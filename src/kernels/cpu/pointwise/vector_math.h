@@ -63,6 +63,12 @@ HEADWAY_INLINE vf exp_nonpositive(vf x) {
     return Poly::exp_reduced(r) * exp2_integer(n);
 }
 
+// exp of numbers <= 0, exactly 0 where a mask of -inf asks for it.
+template <class Poly = Poly6>
+HEADWAY_INLINE vf exp_or_zero(vf x) {
+    return select_less(x, broadcast(-87.33F), zero(), exp_nonpositive<Poly>(x));
+}
+
 // exp(x) - 1 for x <= 0, without cancellation near 0: 2 ulp.
 HEADWAY_INLINE vf expm1_nonpositive(vf x) {
     vf r;
