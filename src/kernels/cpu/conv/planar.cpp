@@ -23,6 +23,8 @@ const Knob<int64_t> tile_work_knob{{
     .witness_route = "conv.algorithm=planar",
 }};
 
+constexpr int64_t float_bytes = sizeof(float);
+
 // Output channels that one tile computes together.
 struct ChannelGroup {
     int64_t channel;
@@ -42,34 +44,38 @@ std::vector<ChannelGroup> channel_groups(const PlanarTiles& tiles, int64_t oc) {
     return groups;
 }
 
+// Whether tiles can read the image where it lies: neighbours are neighbours, and no window hangs over its sides.
+bool read_in_place(const ConvGeometry& g) {
+    return g.stride_w == 1 && g.pad_left == 0 && g.ow - 1 + (g.kw - 1) * g.dilation_w < g.iw;
+}
+
 class Planar final : public Prepared {
 public:
-    Planar(const PlanarTiles& tiles, Isa isa, const Problem& problem, const Choices& choices)
-        : g_(conv_geometry(problem)), tiles_(tiles), groups_(channel_groups(tiles, g_.oc)) {
+    Planar(const PlanarTiles& tiles, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
+        : g_(conv_geometry(problem)),
+          tiles_(tiles),
+          groups_(channel_groups(tiles, g_.oc)),
+          in_place_(read_in_place(g_)) {
         if (!problem.epilogue.empty()) program_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, isa);
-        const int64_t wanted =
-            std::max<int64_t>(1, choices.get(tile_work_knob) * 1000 / std::max<int64_t>(1, g_.oc * g_.k()));
-        const int64_t width = std::max<int64_t>(1, g_.ow), height = std::max<int64_t>(1, g_.oh);
-        columns_ = std::min(width, round_up(ceil_div(width, ceil_div(width, wanted)), tiles.lanes));
-        rows_ = ceil_div(height, ceil_div(height, std::max<int64_t>(1, wanted / width)));
-        column_units_ = ceil_div(width, columns_);
-        row_units_ = ceil_div(height, rows_);
+        set_units(target, choices);
         // A row of the copy is cut into one part for each position within a stride, so that neighbouring output pixels
         // read neighbours.
         part_ = round_up(columns_, tiles.lanes) + (g_.kw - 1) * g_.dilation_w / g_.stride_w;
         for (int64_t t = 0; t < g_.kw; ++t) {
             const int64_t column = t * g_.dilation_w;
-            taps_.push_back(column % g_.stride_w * part_ + column / g_.stride_w);
+            taps_.push_back(in_place_ ? column : column % g_.stride_w * part_ + column / g_.stride_w);
         }
     }
 
     int64_t tiles(int) const override { return g_.pixels() == 0 ? 0 : g_.batch * row_units_ * column_units_; }
-    int64_t scratch_bytes() const override { return copied_rows(rows_) * row_floats() * 4; }
+    int64_t scratch_bytes() const override {
+        return in_place_ ? 0 : copied_rows(rows_) * g_.ic * plane_floats() * float_bytes;
+    }
 
     void run(const Args& args, int, int64_t begin, int64_t end) const override {
         for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t column = unit % column_units_ * columns_;
-            const int64_t row = unit / column_units_ % row_units_ * rows_;
+            const int64_t row = unit % row_units_ * rows_;
+            const int64_t column = unit / row_units_ % column_units_ * columns_;
             run_unit(args, {unit / column_units_ / row_units_, row, std::min(rows_, g_.oh - row), column,
                             std::min(columns_, g_.ow - column)});
         }
@@ -81,16 +87,40 @@ private:
         int64_t image, row, rows, column, columns;
     };
 
+    void set_units(const Target& target, const Choices& choices) {
+        const int64_t wanted =
+            std::max<int64_t>(1, choices.get(tile_work_knob) * 1000 / std::max<int64_t>(1, g_.oc * g_.k()));
+        const int64_t width = std::max<int64_t>(1, g_.ow), height = std::max<int64_t>(1, g_.oh);
+        int64_t columns = std::min(width, wanted);
+        if (in_place_) {
+            // Units below one another read the same rows again: strips so narrow that these stay in the second-level
+            // cache.
+            const int64_t reach = std::min(g_.ih, (g_.kh - 1) * g_.dilation_h + 1);
+            const int64_t cached = target.l2_bytes / 2 / std::max<int64_t>(1, reach * g_.ic * float_bytes);
+            columns = std::min(columns, std::max<int64_t>(cached, int64_t{PlanarTiles::most_vectors} * tiles_.lanes));
+        }
+        columns_ = std::min(width, round_up(ceil_div(width, ceil_div(width, columns)), tiles_.lanes));
+        int64_t rows = std::max<int64_t>(1, wanted / columns_);
+        if (!in_place_) {
+            // At most half of the rows are copied again for the unit below, as long as the threads get enough units.
+            const int64_t again = ((g_.kh - 1) * g_.dilation_h + 1) / g_.stride_h - 1;
+            rows = std::max(rows, std::min(again, height * g_.batch / (3 * int64_t{target.threads})));
+        }
+        rows_ = ceil_div(height, ceil_div(height, rows));
+        column_units_ = ceil_div(width, columns_);
+        row_units_ = ceil_div(height, rows_);
+    }
+
     int64_t copied_rows(int64_t rows) const { return (rows - 1) * g_.stride_h + (g_.kh - 1) * g_.dilation_h + 1; }
     int64_t plane_floats() const { return g_.stride_w * part_; }
-    int64_t row_floats() const { return g_.ic * plane_floats(); }
 
     void run_unit(const Args& args, const Area& area) const {
-        float* copy = reinterpret_cast<float*>(args.scratch);
-        copy_image(reinterpret_cast<const float*>(args.src[0]), area, copy);
+        const float* src = reinterpret_cast<const float*>(args.src[0]);
         float* dst = reinterpret_cast<float*>(args.dst[0]);
-        for (const ChannelGroup& group : groups_)
-            for (int64_t y = 0; y < area.rows; ++y) run_row(args, group, area, y, copy, dst);
+        for (int64_t y = 0; !in_place_ && y < copied_rows(area.rows); ++y)
+            copy_row(src, area, y, reinterpret_cast<float*>(args.scratch) + y * g_.ic * plane_floats());
+        for (int64_t y = 0; y < area.rows; ++y)
+            for (const ChannelGroup& group : groups_) run_row(args, group, area, y);
         if (!program_) return;
         for (int64_t channel = 0; channel < g_.oc; ++channel) {
             const int64_t row = (area.image * g_.oc + channel) * g_.oh + area.row;
@@ -99,49 +129,90 @@ private:
         }
     }
 
-    // The part of the image under the area's windows, zeros where it has none.
-    void copy_image(const float* src, const Area& area, float* to) const {
-        const int64_t first = area.row * g_.stride_h - g_.pad_top, left = area.column * g_.stride_w - g_.pad_left;
-        for (int64_t y = 0; y < copied_rows(area.rows); ++y)
-            for (int64_t c = 0; c < g_.ic; ++c)
-                for (int64_t phase = 0; phase < g_.stride_w; ++phase, to += part_) {
-                    const int64_t ih = first + y;
-                    const bool inside = ih >= 0 && ih < g_.ih;
-                    const PixelRange range =
-                        inside ? pixels_inside(left + phase, g_.stride_w, part_, g_.iw) : PixelRange{0, 0};
-                    std::fill(to, to + range.begin, 0.0F);
-                    std::fill(to + range.end, to + part_, 0.0F);
-                    if (range.begin == range.end) continue;
-                    const float* from = src + ((area.image * g_.ic + c) * g_.ih + ih) * g_.iw + left + phase;
-                    if (g_.stride_w == 1)
-                        std::copy(from + range.begin, from + range.end, to + range.begin);
-                    else
-                        for (int64_t x = range.begin; x < range.end; ++x) to[x] = from[x * g_.stride_w];
+    // The part of an image row, counted from the first under the area's windows, that lies under them: zeros where the
+    // image has none.
+    void copy_row(const float* src, const Area& area, int64_t y, float* to) const {
+        const int64_t ih = area.row * g_.stride_h - g_.pad_top + y, left = area.column * g_.stride_w - g_.pad_left;
+        if (ih < 0 || ih >= g_.ih) {
+            std::fill_n(to, g_.ic * plane_floats(), 0.0F);
+            return;
+        }
+        const float* row = src + (area.image * g_.ic * g_.ih + ih) * g_.iw;
+        for (int64_t c = 0; c < g_.ic; ++c, row += g_.ih * g_.iw, to += plane_floats()) {
+            if (g_.stride_w == 2)
+                copy_pairs(row, left, to);
+            else
+                for (int64_t phase = 0; phase < g_.stride_w; ++phase) {
+                    float* part = to + phase * part_;
+                    const PixelRange range = clear_outside(left + phase, part);
+                    copy_strided(row + left + phase, range, part);
                 }
+        }
     }
 
-    void run_row(const Args& args, const ChannelGroup& group, const Area& area, int64_t y, const float* copy,
-                 float* dst) const {
+    // Zeros where a part whose first pixel is image column `first` reaches beyond the image; returns the rest.
+    PixelRange clear_outside(int64_t first, float* part) const {
+        const PixelRange range = pixels_inside(first, g_.stride_w, part_, g_.iw);
+        std::fill(part, part + range.begin, 0.0F);
+        std::fill(part + range.end, part + part_, 0.0F);
+        return range;
+    }
+    void copy_strided(const float* from, PixelRange range, float* part) const {
+        if (g_.stride_w == 1)
+            std::copy(from + range.begin, from + range.end, part + range.begin);
+        else
+            for (int64_t x = range.begin; x < range.end; ++x) part[x] = from[x * g_.stride_w];
+    }
+    // Both parts of a row at stride 2.
+    void copy_pairs(const float* row, int64_t left, float* to) const {
+        const PixelRange even = clear_outside(left, to), odd = clear_outside(left + 1, to + part_);
+        const int64_t begin = std::max(even.begin, odd.begin), end = std::max(begin, std::min(even.end, odd.end));
+        copy_strided(row + left, {even.begin, begin}, to);
+        copy_strided(row + left, {end, even.end}, to);
+        copy_strided(row + left + 1, {odd.begin, begin}, to + part_);
+        copy_strided(row + left + 1, {end, odd.end}, to + part_);
+        tiles_.split_pairs(row + left + 2 * begin, end - begin, to + begin, to + part_ + begin);
+    }
+
+    void run_row(const Args& args, const ChannelGroup& group, const Area& area, int64_t y) const {
         PlanarTile tile{};
         tile.channels = g_.ic;
-        tile.channel_step = plane_floats();
-        tile.rows = g_.kh;
-        tile.row_step = g_.dilation_h * row_floats();
         tile.columns = g_.kw;
         tile.taps = taps_.data();
         tile.weights = reinterpret_cast<const float*>(args.packed[0]) + group.channel * g_.k();
+        tile.weights_step = g_.taps() * group.channels;
         tile.init = reinterpret_cast<const float*>(args.packed[1]) + group.channel;
         tile.dst_step = g_.oh * g_.ow;
-        const float* image = copy + y * g_.stride_h * row_floats();
-        float* row = dst + ((area.image * g_.oc + group.channel) * g_.oh + area.row + y) * g_.ow + area.column;
-        const int64_t vectors = ceil_div(area.columns, tiles_.lanes);
-        const int64_t count = ceil_div(vectors, tiles_.vectors[group.channels]);
-        for (int64_t t = 0, first = 0; t < count; ++t) {
+        if (in_place_) {
+            const int64_t ih = (area.row + y) * g_.stride_h - g_.pad_top;
+            const PixelRange rows = pixels_inside(ih, g_.dilation_h, g_.kh, g_.ih);
+            tile.rows = rows.end - rows.begin;
+            tile.row_step = g_.dilation_h * g_.iw;
+            tile.channel_step = g_.ih * g_.iw;
+            tile.image = reinterpret_cast<const float*>(args.src[0]) + area.image * g_.ic * tile.channel_step;
+            if (tile.rows > 0) tile.image += (ih + rows.begin * g_.dilation_h) * g_.iw + area.column;
+            tile.weights += rows.begin * g_.kw * group.channels;
+        } else {
+            tile.rows = g_.kh;
+            tile.row_step = g_.dilation_h * g_.ic * plane_floats();
+            tile.channel_step = plane_floats();
+            tile.image = reinterpret_cast<const float*>(args.scratch) + y * g_.stride_h * g_.ic * plane_floats();
+        }
+        tile.dst = reinterpret_cast<float*>(args.dst[0]) +
+                   ((area.image * g_.oc + group.channel) * g_.oh + area.row + y) * g_.ow + area.column;
+        run_columns(tiles_.tiles[group.channels], tiles_.vectors[group.channels], area.columns, tile);
+    }
+
+    void run_columns(const PlanarTileFunction* functions, int most_vectors, int64_t columns, PlanarTile& tile) const {
+        const int64_t vectors = ceil_div(columns, tiles_.lanes), count = ceil_div(vectors, most_vectors);
+        int64_t first = 0;
+        for (int64_t t = 0; t < count; ++t) {
             const int64_t next = (t + 1) * vectors / count;
-            tile.image = image + first * tiles_.lanes;
-            tile.dst = row + first * tiles_.lanes;
-            tile.last = static_cast<int>(std::min<int64_t>(tiles_.lanes, area.columns - (next - 1) * tiles_.lanes));
-            tiles_.tiles[group.channels][next - first](tile);
+            tile.last = static_cast<int>(std::min<int64_t>(tiles_.lanes, columns - (next - 1) * tiles_.lanes));
+            tile.last_read = in_place_ ? tile.last : tiles_.lanes;
+            functions[next - first](tile);
+            tile.image += (next - first) * tiles_.lanes;
+            tile.dst += (next - first) * tiles_.lanes;
             first = next;
         }
     }
@@ -149,6 +220,7 @@ private:
     ConvGeometry g_;
     const PlanarTiles& tiles_;
     std::vector<ChannelGroup> groups_;
+    bool in_place_;
     std::optional<TileProgram> program_;
     int64_t rows_ = 1, columns_ = 1, row_units_ = 1, column_units_ = 1;
     int64_t part_ = 0;  // floats
@@ -190,7 +262,7 @@ double efficiency(const PlanarTiles& tiles, const ConvGeometry& g) {
     const double channels = narrowest, taps = static_cast<double>(g.kw);
     double share = 0.98 * channels / (channels + 0.4);  // channels share the loads of pixels
     share *= taps / (taps + 0.25);                      // a kernel row is a loop of its own
-    if (g.stride_w > 1) share *= 0.75;                  // rows of gathered pixels come from the second-level cache
+    if (g.stride_w > 1) share *= 0.75;                  // rows of split pixels come from the second-level cache
     return share * std::min(1.0, sums / 9);             // fewer do not hide the latency of multiply-adds
 }
 
@@ -198,10 +270,14 @@ Work work_of(const PlanarTiles& tiles, const Problem& problem) {
     const ConvGeometry g = conv_geometry(problem);
     const double columns = static_cast<double>(std::max<int64_t>(1, g.ow));
     const double waste = static_cast<double>(round_up(g.ow, tiles.lanes)) / columns;
-    // Copying a float costs as much as a vector operation or more: strides are gathered one by one, across cache lines.
-    const double copy_flops = static_cast<double>(tiles.lanes * std::min<int64_t>(g.stride_w, 8));
-    const double copied = static_cast<double>(g.batch * g.oh * g.stride_h * g.ow * g.stride_w * g.ic);
-    return {conv_flops(g) * waste + copied * copy_flops, conv_bytes(problem, g, 4), efficiency(tiles, g)};
+    // Copying a float costs as much as a vector operation or more: strides beyond two are gathered one by one.
+    const int64_t gathered = g.stride_w > 2 ? std::min<int64_t>(g.stride_w, 8) : 1;
+    const double copy_flops = static_cast<double>(tiles.lanes * gathered);
+    const double copied =
+        read_in_place(g) ? 0 : static_cast<double>(g.batch * g.oh * g.stride_h * g.ow * g.stride_w * g.ic);
+    // Rows of many planes lie in as many pages: they are written half as fast as one row after the other (Zen 5).
+    const double bytes = conv_bytes(problem, g, 4) + 0.5 * static_cast<double>(problem.dst[0].bytes());
+    return {conv_flops(g) * waste + copied * copy_flops, bytes, efficiency(tiles, g)};
 }
 
 }  // namespace
@@ -218,8 +294,8 @@ Kernel::Fields planar_conv(Isa isa, std::string_view isa_name, const PlanarTiles
     fields.work = [&tiles](const Problem& problem, const Target&, const Choices&) { return work_of(tiles, problem); };
     fields.pack = [&tiles](const Problem& problem, const Target&, const Choices&,
                            std::span<const Tensor* const> constants) { return pack(tiles, problem, constants); };
-    fields.prepare = [isa, &tiles](const Problem& problem, const Target&, const Choices& choices) {
-        return std::make_unique<Planar>(tiles, isa, problem, choices);
+    fields.prepare = [isa, &tiles](const Problem& problem, const Target& target, const Choices& choices) {
+        return std::make_unique<Planar>(tiles, isa, problem, target, choices);
     };
     return fields;
 }

@@ -9,8 +9,8 @@
 namespace headway {
 
 // dst[o][x] = init[o] + sum over image channels c, kernel rows y and kernel columns t of
-// image[c * channel_step + y * row_step + taps[t] + x] * weights[c][y][t][o]. Whole vectors of the image are read.
-// Steps are in floats.
+// image[c * channel_step + y * row_step + taps[t] + x] * weights[c][y][t][o]. Only kernel rows inside the image are
+// given. Steps are in floats.
 struct PlanarTile {
     const float* image;  // of the first pixel
     int64_t channels, channel_step;
@@ -18,10 +18,12 @@ struct PlanarTile {
     int64_t columns;
     const int64_t* taps;   // offset of each kernel column
     const float* weights;  // [channel][kernel row][kernel column][output channel of the tile]
+    int64_t weights_step;  // from a channel to the next
     const float* init;     // a value for each output channel
     float* dst;
     int64_t dst_step;  // from an output channel to the next
     int last;          // lanes of the last vector that exist in dst (1..lanes)
+    int last_read;     // lanes of the last vector that may be read from the image
 };
 using PlanarTileFunction = void (*)(const PlanarTile&);
 
@@ -30,6 +32,8 @@ struct PlanarTiles {
     int lanes;
     int vectors[most_channels + 1];  // most vectors of a tile of so many output channels; 0 = no such tile
     PlanarTileFunction tiles[most_channels + 1][most_vectors + 1];
+    // even[i] = from[2 * i], odd[i] = from[2 * i + 1]
+    void (*split_pairs)(const float* from, int64_t count, float* even, float* odd);
 };
 
 const PlanarTiles& planar_tiles(Isa isa);

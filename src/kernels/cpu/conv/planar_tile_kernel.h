@@ -15,7 +15,9 @@ HEADWAY_INLINE void add_row(const PlanarTile& tile, const float* row, const floa
         const float* at = row + tile.taps[t];
         vf x[vectors];
 #pragma GCC unroll 8
-        for (int v = 0; v < vectors; ++v) x[v] = load(at + v * lanes);
+        for (int v = 0; v + 1 < vectors; ++v) x[v] = load(at + v * lanes);
+        x[vectors - 1] = tile.last_read == lanes ? load(at + (vectors - 1) * lanes)
+                                                 : load_first(at + (vectors - 1) * lanes, tile.last_read);
 #pragma GCC unroll 8
         for (int o = 0; o < channels; ++o) {
             const vf weight = broadcast(weights[o]);
@@ -33,9 +35,10 @@ void planar_tile(const PlanarTile& tile) {
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) sums[o][v] = broadcast(tile.init[o]);
     const float* plane = tile.image;
-    const float* weights = tile.weights;
-    for (int64_t c = 0; c < tile.channels; ++c, plane += tile.channel_step) {
+    const float* plane_weights = tile.weights;
+    for (int64_t c = 0; c < tile.channels; ++c, plane += tile.channel_step, plane_weights += tile.weights_step) {
         const float* row = plane;
+        const float* weights = plane_weights;
         for (int64_t y = 0; y < tile.rows; ++y, row += tile.row_step, weights += tile.columns * channels)
             add_row<channels, vectors>(tile, row, weights, sums);
     }
@@ -45,6 +48,14 @@ void planar_tile(const PlanarTile& tile) {
 #pragma GCC unroll 8
         for (int v = 0; v + 1 < vectors; ++v) store(dst + v * lanes, sums[o][v]);
         store_first(dst + (vectors - 1) * lanes, sums[o][vectors - 1], tile.last);
+    }
+}
+
+// The compiler turns this loop into shuffles of its instruction set.
+void split_pairs(const float* __restrict from, int64_t count, float* __restrict even, float* __restrict odd) {
+    for (int64_t i = 0; i < count; ++i) {
+        even[i] = from[2 * i];
+        odd[i] = from[2 * i + 1];
     }
 }
 
@@ -72,6 +83,7 @@ template <int most_channels>
 constexpr PlanarTiles make_planar_tiles() {
     PlanarTiles tiles{};
     tiles.lanes = lanes;
+    tiles.split_pairs = split_pairs;
     fill<most_channels>(tiles);
     return tiles;
 }
