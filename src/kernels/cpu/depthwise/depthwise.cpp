@@ -28,6 +28,18 @@ const Knob<int64_t> tile_work_knob{{
     .witness = "conv_depthwise",
 }};
 
+const Knob<int64_t> channels_knob{{
+    .name = "conv.depthwise_channels",
+    .help =
+        "Channels that a depthwise convolution takes through all rows of a unit of scheduling before the next ones. "
+        "0 = as many as keep the image rows under a kernel in half of the first-level cache, or all where few rows "
+        "serve two rows of outputs.",
+    .family = "kernel",
+    .values = {0, 16, 64, 256, 1048576},
+    .scope = Scope::site,
+    .witness = "conv_depthwise",
+}};
+
 // Taps of a kernel axis that lie inside the image for one output position.
 struct TapRange {
     int64_t begin, end;
@@ -37,16 +49,29 @@ TapRange taps_inside(int64_t first, int64_t dilation, int64_t taps, int64_t limi
     return {range.begin, range.end};
 }
 
+constexpr int64_t float_bytes = sizeof(float);
+
 class Depthwise final : public Prepared {
 public:
-    Depthwise(const DepthwiseStrips& strips, Isa isa, const Problem& problem, const Choices& choices)
+    Depthwise(const DepthwiseStrips& strips, Isa isa, const Problem& problem, const Target& target,
+              const Choices& choices)
         : g_(conv_geometry(problem)),
           strips_(strips),
+          shared_(shared_strips(strips, g_)),
           epilogue_(problem, Epilogue::View::pixels, isa),
           most_pixels_(choices.get(strip_pixels_knob)),
           multiplier_(g_.ic == 0 ? 1 : g_.oc / g_.ic) {
         const int64_t macs = std::max<int64_t>(1, g_.oc * g_.taps());
         block_ = std::clamp<int64_t>(choices.get(tile_work_knob) * 1000 / macs, 1, std::max<int64_t>(1, g_.pixels()));
+        if (block_ > g_.ow) block_ = block_ / g_.ow * g_.ow;
+        channels_ = std::max<int64_t>(1, g_.oc);
+        const int64_t wanted = choices.get(channels_knob);
+        const bool rows_serve_twice = g_.kh >= 2 * g_.stride_h;
+        if (multiplier_ == 1 && (wanted > 0 || rows_serve_twice)) {
+            const int64_t cached = target.l1_bytes / 2 / std::max<int64_t>(1, g_.kh * g_.iw * float_bytes);
+            channels_ = std::clamp((wanted > 0 ? wanted : cached) / strips.lanes * strips.lanes, int64_t{strips.lanes},
+                                   round_up(channels_, strips.lanes));
+        }
         // where all columns of the kernel are inside the image
         const int64_t reach = (g_.kw - 1) * g_.dilation_w;
         const int64_t last = g_.iw - 1 - reach + g_.pad_left;
@@ -56,89 +81,98 @@ public:
 
     int64_t tiles(int) const override { return g_.pixels() == 0 ? 0 : ceil_div(g_.pixels(), block_); }
     // With several outputs for each input channel, the part of the image under a block's row is repeated there.
-    int64_t scratch_bytes() const override {
-        return multiplier_ == 1 ? 0 : g_.ih * g_.iw * g_.oc * static_cast<int64_t>(sizeof(float));
-    }
+    int64_t scratch_bytes() const override { return multiplier_ == 1 ? 0 : g_.ih * g_.iw * g_.oc * float_bytes; }
 
     void run(const Args& args, int, int64_t begin, int64_t end) const override {
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         for (int64_t tile = begin; tile < end; ++tile) {
             const PixelBlock block{tile * block_, std::min(block_, g_.pixels() - tile * block_)};
-            for_each_stretch(g_, block, [&](const PixelStretch& stretch) {
-                run_stretch(args, stretch, dst + (block.pixel + stretch.at) * g_.oc);
-            });
+            for (int64_t channel = 0; channel < g_.oc; channel += channels_)
+                for_each_stretch(g_, block, [&](const PixelStretch& stretch) {
+                    run_stretch(args, stretch, channel, dst + (block.pixel + stretch.at) * g_.oc + channel);
+                });
             epilogue_.apply(args.operands, dst, block.pixel, block.count, 0, g_.oc);
         }
     }
 
 private:
     // Part of one output row: its rows of taps are the same, columns differ only near the edges.
-    void run_stretch(const Args& args, const PixelStretch& stretch, float* dst) const {
-        const float* image = image_of(args, stretch);
+    void run_stretch(const Args& args, const PixelStretch& stretch, int64_t channel, float* dst) const {
+        const float* image = image_of(args, stretch) + channel;
         const int64_t ih = stretch.oh * g_.stride_h - g_.pad_top;
         const TapRange rows = taps_inside(ih, g_.dilation_h, g_.kh, g_.ih);
         const int64_t end = stretch.ow + stretch.count;
+        if (shared_ != nullptr) {
+            run_strips(args, image, channel, ih, stretch.ow * g_.stride_w - g_.pad_left, rows, stretch.count, dst);
+            return;
+        }
         for (int64_t ow = stretch.ow; ow < end;) {
             float* to = dst + (ow - stretch.ow) * g_.oc;
             const int64_t iw = ow * g_.stride_w - g_.pad_left;
             if (ow >= inner_begin_ && ow < inner_end_) {
                 const int64_t pixels = std::min(end, inner_end_) - ow;
-                run_inner(args, image, ih, iw, rows, pixels, to);
+                run_strips(args, image, channel, ih, iw, rows, pixels, to);
                 ow += pixels;
             } else {
-                run_strip(args, image, ih, iw, rows, taps_inside(iw, g_.dilation_w, g_.kw, g_.iw), 1, to);
+                DepthwiseStrip strip =
+                    make_strip(args, image, channel, ih, iw, rows, taps_inside(iw, g_.dilation_w, g_.kw, g_.iw));
+                strip.dst = to;
+                strips_.any[1](strip);
                 ++ow;
             }
         }
     }
 
-    // Neighbouring pixels whose windows have all columns, in strips of nearly equal length. Nothing is divided for each
-    // strip: few channels make a strip as short as a few divisions.
-    void run_inner(const Args& args, const float* image, int64_t ih, int64_t iw, TapRange rows, int64_t pixels,
-                   float* dst) const {
+    // Neighbouring pixels in strips of nearly equal length. Nothing is divided for each strip: few channels make a
+    // strip as short as a few divisions.
+    void run_strips(const Args& args, const float* image, int64_t channel, int64_t ih, int64_t iw, TapRange rows,
+                    int64_t pixels, float* dst) const {
         const int64_t count = ceil_div(pixels, most_pixels_), length = pixels / count, longer = pixels % count;
+        DepthwiseStrip strip = make_strip(args, image, channel, ih, iw, rows, {0, g_.kw});
+        strip.dst = dst;
         for (int64_t t = 0; t < count; ++t) {
-            const int64_t strip = length + (t < longer ? 1 : 0);
-            run_strip(args, image, ih, iw, rows, {0, g_.kw}, strip, dst);
-            iw += strip * g_.stride_w;
-            dst += strip * g_.oc;
+            const int64_t part = length + (t < longer ? 1 : 0);
+            strip.begin = -iw;
+            strip.end = g_.iw - iw;
+            const bool inside = iw >= 0 && (part - 1) * g_.stride_w + g_.kw <= strip.end;
+            (shared_ == nullptr ? strips_.any : inside ? shared_->inside : shared_->edge)[part](strip);
+            iw += part * g_.stride_w;
+            strip.src += part * strip.pixel_step;
+            strip.dst += part * g_.oc;
         }
     }
 
-    void run_strip(const Args& args, const float* image, int64_t ih, int64_t iw, TapRange rows, TapRange columns,
-                   int64_t pixels, float* dst) const {
+    DepthwiseStrip make_strip(const Args& args, const float* image, int64_t channel, int64_t ih, int64_t iw,
+                              TapRange rows, TapRange columns) const {
         DepthwiseStrip strip{};
         strip.rows = rows.end - rows.begin;
         strip.columns = columns.end - columns.begin;
+        strip.src = image;
         if (strip.rows <= 0 || strip.columns <= 0)
             strip.rows = strip.columns = 0;
         else
-            strip.src =
-                image + ((ih + rows.begin * g_.dilation_h) * g_.iw + iw + columns.begin * g_.dilation_w) * g_.oc;
+            strip.src += ((ih + rows.begin * g_.dilation_h) * g_.iw + iw + columns.begin * g_.dilation_w) * g_.oc;
         strip.pixel_step = g_.stride_w * g_.oc;
         strip.row_step = g_.dilation_h * g_.iw * g_.oc;
         strip.column_step = g_.dilation_w * g_.oc;
-        strip.weights =
-            reinterpret_cast<const float*>(args.packed[0]) + (rows.begin * g_.kw + columns.begin) * strips_.lanes;
+        strip.weights = reinterpret_cast<const float*>(args.packed[0]) + channel * g_.taps() +
+                        (rows.begin * g_.kw + columns.begin) * strips_.lanes;
         strip.weight_row_step = g_.kw * strips_.lanes;
         strip.weight_block_step = g_.taps() * strips_.lanes;
-        strip.init = reinterpret_cast<const float*>(args.packed[1]);
-        strip.dst = dst;
+        strip.init = reinterpret_cast<const float*>(args.packed[1]) + channel;
         strip.dst_step = g_.oc;
-        strip.channels = g_.oc;
-        functions_for(strip)[pixels](strip);
+        strip.channels = std::min(channels_, g_.oc - channel);
+        return strip;
     }
 
-    const DepthwiseStripFunction* functions_for(const DepthwiseStrip& strip) const {
-        if (strip.pixel_step == strip.column_step) {
-            if (strip.columns == 3) return strips_.three_by_one;
-            if (strip.columns == 5) return strips_.five_by_one;
-        }
-        if (strip.pixel_step == 2 * strip.column_step) {
-            if (strip.columns == 3) return strips_.three_by_two;
-            if (strip.columns == 5) return strips_.five_by_two;
-        }
-        return strips_.any;
+    // Strips whose windows share pixels, or nullptr where none are made for these windows.
+    static const DepthwiseStrips::Shared* shared_strips(const DepthwiseStrips& strips, const ConvGeometry& g) {
+        if (g.dilation_w != 1 || g.stride_w > 2) return nullptr;
+        const bool one = g.stride_w == 1;
+        if (g.kw == 3) return one ? &strips.three_by_one : &strips.three_by_two;
+        if (g.kw == 5) return one ? &strips.five_by_one : &strips.five_by_two;
+        if (g.kw == 7) return one ? &strips.seven_by_one : &strips.seven_by_two;
+        return nullptr;
     }
 
     // The image with as many channels as the output.
@@ -158,9 +192,10 @@ private:
 
     ConvGeometry g_;
     const DepthwiseStrips& strips_;
+    const DepthwiseStrips::Shared* shared_;
     Epilogue epilogue_;
     int64_t most_pixels_, multiplier_;
-    int64_t block_ = 1, inner_begin_ = 0, inner_end_ = 0;
+    int64_t channels_ = 1, block_ = 1, inner_begin_ = 0, inner_end_ = 0;
 };
 
 std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem,
@@ -208,13 +243,13 @@ Kernel::Fields depthwise_conv(Isa isa, std::string_view isa_name, const Depthwis
         "Convolution with one input channel in each group, channels in vectors and a few pixels in registers.";
     fields.ops = {"Conv"};
     fields.isa = isa;
-    fields.knobs = {&strip_pixels_knob, &tile_work_knob};
+    fields.knobs = {&strip_pixels_knob, &tile_work_knob, &channels_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [&strips](const Problem& problem, const Target&, const Choices&) { return work_of(strips, problem); };
     fields.pack = [&strips](const Problem& problem, const Target&, const Choices&,
                             std::span<const Tensor* const> constants) { return pack(strips, problem, constants); };
-    fields.prepare = [isa, &strips](const Problem& problem, const Target&, const Choices& choices) {
-        return std::make_unique<Depthwise>(strips, isa, problem, choices);
+    fields.prepare = [isa, &strips](const Problem& problem, const Target& target, const Choices& choices) {
+        return std::make_unique<Depthwise>(strips, isa, problem, target, choices);
     };
     return fields;
 }

@@ -94,6 +94,31 @@ std::vector<testing::ConvCase> cases() {
          .bottom = 4,
          .right = 4,
          .group = 16},
+        {.ic = 24,
+         .ih = 8,
+         .iw = 23,
+         .oc = 24,
+         .kh = 7,
+         .kw = 7,
+         .top = 3,
+         .left = 3,
+         .bottom = 3,
+         .right = 3,
+         .group = 24},
+        {.ic = 17,
+         .ih = 15,
+         .iw = 40,
+         .oc = 17,
+         .kh = 7,
+         .kw = 7,
+         .sh = 2,
+         .sw = 2,
+         .top = 3,
+         .left = 3,
+         .bottom = 3,
+         .right = 3,
+         .group = 17,
+         .epilogue = true},
         {.batch = 0, .ic = 8, .oc = 8, .group = 8},
     };
 }
@@ -112,6 +137,7 @@ TEST(depthwise, short_strips_and_small_tiles) {
     Choices choices;
     choices.set("conv.depthwise_pixels", "5");
     choices.set("conv.depthwise_tile_kmacs", "32");
+    choices.set("conv.depthwise_channels", "16");
     check_all(choices);
 }
 

@@ -9,7 +9,7 @@
 namespace headway {
 
 // dst[p][c] = init[c] + sum over taps (y, x) of src[p * pixel_step + y * row_step + x * column_step + c] * weight(y, x,
-// c). Only taps inside the image are given: borders pass fewer rows and columns of the kernel.
+// c). Only kernel rows inside the image are given, and only columns, or `begin` and `end` say which columns there are.
 struct DepthwiseStrip {
     const float* src;
     int64_t pixel_step, row_step, column_step;  // floats
@@ -17,6 +17,7 @@ struct DepthwiseStrip {
     int64_t weight_row_step;                    // floats from one kernel row to the next
     int64_t weight_block_step;                  // floats from one channel block to the next
     int64_t rows, columns;                      // taps that count
+    int64_t begin, end;                         // image columns that exist, from src on; read by strips at the edges
     const float* init;                          // whole channel blocks
     float* dst;
     int64_t dst_step;  // floats from one pixel to the next
@@ -27,13 +28,14 @@ using DepthwiseStripFunction = void (*)(const DepthwiseStrip&);
 struct DepthwiseStrips {
     static constexpr int most_pixels = 8;
     int lanes;
-    // By number of pixels. The last four are for 3 and 5 columns and neighbouring windows that start one or two columns
-    // apart (pixel_step = column_step or twice that): each pixel of the image is loaded once for all windows it is in.
-    DepthwiseStripFunction any[most_pixels + 1];
-    DepthwiseStripFunction three_by_one[most_pixels + 1];
-    DepthwiseStripFunction three_by_two[most_pixels + 1];
-    DepthwiseStripFunction five_by_one[most_pixels + 1];
-    DepthwiseStripFunction five_by_two[most_pixels + 1];
+    using Line = DepthwiseStripFunction[most_pixels + 1];  // by number of pixels
+    Line any;
+    // For 3, 5 and 7 columns and neighbouring windows that start one or two columns apart (pixel_step = column_step or
+    // twice that): each pixel of the image is loaded once for all windows it is in.
+    struct Shared {
+        Line inside, edge;  // edge: windows may hang over the sides of the image
+    };
+    Shared three_by_one, three_by_two, five_by_one, five_by_two, seven_by_one, seven_by_two;
 };
 
 const DepthwiseStrips& depthwise_strips(Isa isa);

@@ -29,16 +29,17 @@ HEADWAY_INLINE void add_row(const DepthwiseStrip& strip, const float* row, const
 }
 
 // Adds one kernel row of `taps` columns for windows `stride` columns apart, each sum in the order of the columns.
-template <int pixels, int taps, int stride, bool whole>
+template <int pixels, int taps, int stride, bool edge, bool whole>
 HEADWAY_INLINE void add_shared_row(const DepthwiseStrip& strip, const float* row, const float* weights, int count,
                                    vf (&sums)[pixels]) {
     vf weight[taps];
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (int t = 0; t < taps; ++t) weight[t] = load(weights + t * lanes);
 #pragma GCC unroll 24
     for (int j = 0; j < (pixels - 1) * stride + taps; ++j, row += strip.column_step) {
+        if (edge && (j < strip.begin || j >= strip.end)) continue;
         const vf x = load_channels<whole>(row, count);
-#pragma GCC unroll 5
+#pragma GCC unroll 7
         for (int t = 0; t < taps; ++t) {
             const int p = (j - t) / stride;
             if (j >= t && (j - t) % stride == 0 && p < pixels) sums[p] = fma(x, weight[t], sums[p]);
@@ -47,7 +48,7 @@ HEADWAY_INLINE void add_shared_row(const DepthwiseStrip& strip, const float* row
 }
 
 // One channel block of `pixels` output pixels; taps 0 = any number of columns.
-template <int pixels, int taps, int stride, bool whole>
+template <int pixels, int taps, int stride, bool edge, bool whole>
 HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const float* weights, int count) {
     vf sums[pixels];
     const vf bias = load(strip.init + channel);
@@ -58,7 +59,7 @@ HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const fl
         if constexpr (taps == 0)
             add_row<pixels, whole>(strip, row, weights, count, sums);
         else
-            add_shared_row<pixels, taps, stride, whole>(strip, row, weights, count, sums);
+            add_shared_row<pixels, taps, stride, edge, whole>(strip, row, weights, count, sums);
     }
     float* dst = strip.dst + channel;
 #pragma GCC unroll 8
@@ -70,32 +71,40 @@ HEADWAY_INLINE void block(const DepthwiseStrip& strip, int64_t channel, const fl
     }
 }
 
-template <int pixels, int taps, int stride>
+template <int pixels, int taps, int stride, bool edge>
 void depthwise_strip(const DepthwiseStrip& strip) {
     const float* weights = strip.weights;
     int64_t channel = 0;
     for (; channel + lanes <= strip.channels; channel += lanes, weights += strip.weight_block_step)
-        block<pixels, taps, stride, true>(strip, channel, weights, lanes);
+        block<pixels, taps, stride, edge, true>(strip, channel, weights, lanes);
     if (channel < strip.channels)
-        block<pixels, taps, stride, false>(strip, channel, weights, static_cast<int>(strip.channels - channel));
+        block<pixels, taps, stride, edge, false>(strip, channel, weights, static_cast<int>(strip.channels - channel));
 }
 
-template <int pixels, int taps, int stride>
-constexpr void fill(DepthwiseStripFunction (&line)[DepthwiseStrips::most_pixels + 1]) {
+template <int pixels, int taps, int stride, bool edge>
+constexpr void fill(DepthwiseStrips::Line& line) {
     if constexpr (pixels > 0) {
-        line[pixels] = depthwise_strip<pixels, taps, stride>;
-        fill<pixels - 1, taps, stride>(line);
+        line[pixels] = depthwise_strip<pixels, taps, stride, edge>;
+        fill<pixels - 1, taps, stride, edge>(line);
     }
+}
+
+template <int taps, int stride>
+constexpr void fill(DepthwiseStrips::Shared& shared) {
+    fill<DepthwiseStrips::most_pixels, taps, stride, false>(shared.inside);
+    fill<DepthwiseStrips::most_pixels, taps, stride, true>(shared.edge);
 }
 
 constexpr DepthwiseStrips make_depthwise_strips() {
     DepthwiseStrips strips{};
     strips.lanes = lanes;
-    fill<DepthwiseStrips::most_pixels, 0, 0>(strips.any);
-    fill<DepthwiseStrips::most_pixels, 3, 1>(strips.three_by_one);
-    fill<DepthwiseStrips::most_pixels, 3, 2>(strips.three_by_two);
-    fill<DepthwiseStrips::most_pixels, 5, 1>(strips.five_by_one);
-    fill<DepthwiseStrips::most_pixels, 5, 2>(strips.five_by_two);
+    fill<DepthwiseStrips::most_pixels, 0, 0, false>(strips.any);
+    fill<3, 1>(strips.three_by_one);
+    fill<3, 2>(strips.three_by_two);
+    fill<5, 1>(strips.five_by_one);
+    fill<5, 2>(strips.five_by_two);
+    fill<7, 1>(strips.seven_by_one);
+    fill<7, 2>(strips.seven_by_two);
     return strips;
 }
 
