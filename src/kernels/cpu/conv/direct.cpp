@@ -38,13 +38,16 @@ const Knob<int64_t> pixels_knob{{
 const Knob<int64_t> weights_kb_knob{{
     .name = "conv.direct_weights_kb",
     .help = "Input channels of a direct convolution are taken in turns whose weights fill so many KiB, to stay in the "
-            "first-level cache; sums pass through memory between turns. 0 = all at once.",
+            "first-level cache; sums pass through memory between turns. 0 = half of that cache where all at once would "
+            "not leave the second-level cache half empty, else all at once.",
     .family = "kernel",
-    .values = {0, 16, 24, 32, 128},
+    .values = {0, 16, 24, 32, 128, 1048576},
     .scope = Scope::site,
     .witness = "conv_3x3",
     .witness_route = "conv.algorithm=direct",
 }};
+
+constexpr int64_t float_bytes = sizeof(float);
 
 // Output channel blocks that one tile computes together, all in one of the convolution's groups.
 struct BlockGroup {
@@ -110,7 +113,7 @@ ConvGeometry joined_rows(ConvGeometry g) {
 
 class Direct final : public Prepared {
 public:
-    Direct(const DirectTiles& tiles, Isa isa, const Problem& problem, const Choices& choices)
+    Direct(const DirectTiles& tiles, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
         : g_(joined_rows(conv_geometry(problem))),
           tiles_(tiles),
           blocks_(make_blocks(tiles, problem, g_, choices)),
@@ -120,12 +123,8 @@ public:
         if (!problem.epilogue.empty()) program_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, isa);
         int widest = 1;
         for (const BlockGroup& group : blocks_.groups) widest = std::max(widest, group.blocks);
-        set_units(widest);
-        turn_ = std::max<int64_t>(1, blocks_.group_channels);
-        if (const int64_t kb = choices.get(weights_kb_knob); kb > 0) {
-            const int64_t block_bytes = g_.taps() * blocks_.src_block * widest * tiles.block * 4;
-            turn_ = std::max<int64_t>(1, kb * 1024 / block_bytes) * blocks_.src_block;
-        }
+        set_units(widest, target);
+        set_turns(widest, target, choices.get(weights_kb_knob));
     }
 
     int64_t tiles(int) const override {
@@ -134,10 +133,13 @@ public:
     }
 
     void run(const Args& args, int, int64_t begin, int64_t end) const override {
+        const int64_t groups = static_cast<int64_t>(blocks_.groups.size());
+        const int64_t areas = g_.batch * row_units_ * column_units_;
         for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t column = unit % column_units_, row = unit / column_units_ % row_units_;
-            const int64_t image = unit / column_units_ / row_units_ % g_.batch;
-            const int64_t group = unit / column_units_ / row_units_ / g_.batch;
+            const int64_t group = image_stays_ ? unit % groups : unit / areas;
+            const int64_t area_index = image_stays_ ? unit / groups : unit % areas;
+            const int64_t column = area_index % column_units_, row = area_index / column_units_ % row_units_;
+            const int64_t image = area_index / column_units_ / row_units_;
             const Area area{image, row * rows_, std::min(g_.oh, (row + 1) * rows_), column * columns_,
                             std::min(g_.ow, (column + 1) * columns_)};
             run_unit(args, blocks_.groups[static_cast<size_t>(group)], area);
@@ -150,11 +152,14 @@ private:
         int64_t image, row, last_row, column, last_column;
     };
 
-    void set_units(int blocks) {
+    void set_units(int blocks, const Target& target) {
         constexpr double unit_flops = 2.5e6;  // 20 to 30 us of one core
-        const double row_flops =
-            2.0 * static_cast<double>(std::max<int64_t>(1, g_.ow * g_.k()) * blocks * tiles_.block);
-        const double wanted = unit_flops / row_flops;
+        const double row_floats = static_cast<double>(std::max<int64_t>(1, g_.ow) * blocks * tiles_.block);
+        double wanted = unit_flops / (2.0 * row_floats * static_cast<double>(std::max<int64_t>(1, g_.k())));
+        // The epilogue finds a unit's outputs in the first-level cache.
+        if (program_) wanted = std::min(wanted, static_cast<double>(target.l1_bytes) / (2 * float_bytes) / row_floats);
+        // Where all weights stay in the second-level cache, a part of the image serves all groups before the next part.
+        image_stays_ = blocks_.weights * float_bytes <= target.l2_bytes / 4;
         columns_ = std::max<int64_t>(1, g_.ow);
         if (wanted < 1) {
             const int64_t pixels = tiles_.pixels[blocks];
@@ -164,6 +169,22 @@ private:
         columns_ = ceil_div(g_.ow, column_units_);
         row_units_ = std::max<int64_t>(1, ceil_div(g_.oh, std::max<int64_t>(1, static_cast<int64_t>(wanted))));
         rows_ = ceil_div(g_.oh, row_units_);
+    }
+
+    void set_turns(int blocks, const Target& target, int64_t kb) {
+        turn_ = std::max<int64_t>(1, blocks_.group_channels);
+        const int64_t block_bytes = g_.taps() * blocks_.src_block * blocks * tiles_.block * float_bytes;
+        int64_t bytes = kb * 1024;
+        if (bytes == 0) {
+            if (block_bytes * blocks_.group_blocks <= target.l2_bytes / 2) return;
+            bytes = target.l1_bytes / 2;
+            // All rows that share the weights of a turn, as long as enough units are left to share among threads.
+            const int64_t groups = static_cast<int64_t>(blocks_.groups.size()) * std::max<int64_t>(1, g_.batch);
+            row_units_ = std::min(row_units_, std::max<int64_t>(1, ceil_div(3 * target.threads, groups)));
+            rows_ = std::max<int64_t>(1, ceil_div(g_.oh, row_units_));
+            row_units_ = std::max<int64_t>(1, ceil_div(g_.oh, rows_));
+        }
+        turn_ = std::max<int64_t>(1, bytes / block_bytes) * blocks_.src_block;
     }
 
     void run_unit(const Args& args, const BlockGroup& group, const Area& area) const {
@@ -206,16 +227,39 @@ private:
         tile.weights_row_step = g_.kw * blocks_.src_block * width;
         tile.weights_block_step = g_.kh * tile.weights_row_step;
         tile.weights = reinterpret_cast<const float*>(args.packed[0]) + group.weights +
-                       channel / blocks_.src_block * tile.weights_block_step + rows.begin * tile.weights_row_step;
+                       channel / blocks_.src_block * tile.weights_block_step;
+        ask_ahead(group, area, oh, channel, tile);
+        tile.weights += rows.begin * tile.weights_row_step;
         if (channel == 0) tile.init = reinterpret_cast<const float*>(args.packed[1]) + group.block * tiles_.block;
         tile.dst_step = g_.oh * g_.ow * tiles_.block;
         run_columns(args, group, area, oh, tile);
     }
 
+    // Which weights a tile asks for: those of the next turn, or of the next group's first one. All tiles that use the
+    // weights of this turn ask for equal shares.
+    void ask_ahead(const BlockGroup& group, const Area& area, int64_t oh, int64_t channel, DirectTile& tile) const {
+        const int64_t row_tiles = tiles_of_row(group, area);
+        int64_t tiles = (area.last_row - area.row) * row_tiles, index = (oh - area.row) * row_tiles;
+        if (channel + turn_ >= blocks_.group_channels) {
+            index += (area.row / rows_ * column_units_ + area.column / columns_) * tiles;
+            tiles *= row_units_ * column_units_;
+        }
+        const int64_t step_bytes = group.blocks * tiles_.block * float_bytes;
+        const int64_t steps = tile.channels * g_.taps();
+        tile.next_step = ceil_div(step_bytes, tiles);
+        tile.next =
+            reinterpret_cast<const std::byte*>(tile.weights) + steps * step_bytes + index * steps * tile.next_step;
+    }
+
+    int64_t tiles_of_row(const BlockGroup& group, const Area& area) const {
+        return ceil_div(area.last_column - area.column, most_pixels_[static_cast<size_t>(group.blocks)]);
+    }
+
     // Tiles of nearly equal width: narrow ones leave multiply-add units idle.
     void run_columns(const Args& args, const BlockGroup& group, const Area& area, int64_t oh, DirectTile& tile) const {
         const int64_t columns = area.last_column - area.column;
-        const int64_t count = ceil_div(columns, most_pixels_[static_cast<size_t>(group.blocks)]);
+        const int64_t count = tiles_of_row(group, area);
+        const int64_t asked = tile.channels * g_.taps() * tile.next_step;
         int64_t column = area.column;
         for (int64_t t = 0; t < count; ++t) {
             const int64_t next = area.column + (t + 1) * columns / count;
@@ -223,6 +267,7 @@ private:
             tile.dst =
                 reinterpret_cast<float*>(args.dst[0]) + dst_row(area.image, group.block, oh, column) * tiles_.block;
             tiles_.tiles[group.blocks][next - column](tile);
+            tile.next += asked;
             column = next;
         }
     }
@@ -238,6 +283,7 @@ private:
     std::optional<TileProgram> program_;
     std::vector<int64_t> most_pixels_;  // by blocks of a tile
     int64_t turn_ = 1;                  // input channels, whole blocks
+    bool image_stays_ = false;          // neighbouring units are the groups of one area
     int64_t rows_ = 1, columns_ = 1, row_units_ = 1, column_units_ = 1;
 };
 
@@ -333,8 +379,8 @@ Kernel::Fields direct_conv(Isa isa, std::string_view isa_name, const DirectTiles
                            std::span<const Tensor* const> constants) {
         return pack(tiles, problem, choices, constants);
     };
-    fields.prepare = [isa, &tiles](const Problem& problem, const Target&, const Choices& choices) {
-        return std::make_unique<Direct>(tiles, isa, problem, choices);
+    fields.prepare = [isa, &tiles](const Problem& problem, const Target& target, const Choices& choices) {
+        return std::make_unique<Direct>(tiles, isa, problem, target, choices);
     };
     return fields;
 }

@@ -2,6 +2,7 @@
 // blocks. One table per instruction set; everything above it is ordinary code compiled once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/target.h"
@@ -31,6 +32,10 @@ struct DirectTile {
     const float* init;           // a value for each output channel, or nullptr to add onto dst
     float* dst;
     int64_t dst_step;  // from an output channel block to the next
+    // Weights that are needed soon: while it computes, the tile asks for some, `next_step` bytes for each channel under
+    // each tap.
+    const std::byte* next;
+    int64_t next_step;
 };
 using DirectTileFunction = void (*)(const DirectTile&);
 

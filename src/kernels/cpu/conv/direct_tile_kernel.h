@@ -69,13 +69,15 @@ HEADWAY_INLINE void find(const DirectTile& tile, const float* row, int64_t colum
 
 template <int pixels, int vectors>
 HEADWAY_INLINE void add_tap(const Values<pixels>& values, const float* weights, int64_t channels,
-                            vf (&sums)[pixels][vectors]) {
+                            const std::byte*& next, int64_t next_step, vf (&sums)[pixels][vectors]) {
     int64_t at = 0;
 #pragma GCC unroll 2
     for (int64_t c = 0; c < channels; ++c, weights += vectors * lanes, at += values.channel_step) {
         vf weight[vectors];
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) weight[v] = load(weights + v * lanes);
+        __builtin_prefetch(next);
+        next += next_step;
 #pragma GCC unroll 16
         for (int p = 0; p < pixels; ++p) {
             const vf x = broadcast(values.at[p][at]);
@@ -92,6 +94,7 @@ void direct_tile(const DirectTile& tile) {
     start<pixels, vectors>(tile, sums);
     const float* image = tile.image;
     const float* block_weights = tile.weights;
+    const std::byte* next = tile.next;
     for (int64_t channel = 0; channel < tile.channels; channel += tile.block) {
         const int64_t channels = tile.block < tile.channels - channel ? tile.block : tile.channels - channel;
         const float* row = image;
@@ -102,7 +105,7 @@ void direct_tile(const DirectTile& tile) {
             for (int64_t x = 0; x < tile.columns; ++x) {
                 Values<pixels> values;
                 find<pixels>(tile, row, column, channels, values);
-                add_tap<pixels, vectors>(values, weights, channels, sums);
+                add_tap<pixels, vectors>(values, weights, channels, next, tile.next_step, sums);
                 weights += tile.block * vectors * lanes;
                 column += tile.dilation;
             }
