@@ -254,6 +254,7 @@ TEST(TileProgram, ElementaryFunctionsKeepTheirStatedErrors) {
         EXPECT_LT(ulp("erf", -5, 5), 1.5);
         EXPECT_LT(ulp("softplus", -80, 40), 3.0);
         EXPECT_LT(ulp("silu", -80, 40), 3.0);
+        EXPECT_LT(ulp("gelu", -1, 20), 5.0);
     }
 }
 
@@ -303,6 +304,10 @@ TEST(TileProgram, NanAndInfinity) {
         EXPECT_EQ(of("erf", inf), 1);
         EXPECT_EQ(of("erf", -inf), -1);
         EXPECT_EQ(of("softplus", inf), inf);
+        EXPECT_EQ(of("gelu", inf), inf);
+        EXPECT_TRUE(std::isnan(of("gelu", -inf)));
+        EXPECT_NEAR(of("gelu", -1e30F), 0, 1e-30);
+        EXPECT_EQ(of("gelu", 0), 0);
         EXPECT_EQ(of("relu", -inf), 0);
     }
 }

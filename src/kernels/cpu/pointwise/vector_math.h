@@ -160,9 +160,16 @@ HEADWAY_INLINE vf silu(vf x) {
     return x * sigmoid<Poly>(x);
 }
 HEADWAY_INLINE vf elu(vf x, float alpha) { return select_less(x, zero(), broadcast(alpha) * expm1_nonpositive(x), x); }
+// x * erfc(-x / sqrt 2) / 2: 5 ulp above -1, 2e-7 of x everywhere. erfc(u / sqrt 2) = 2^-(u * q(u)) serves both
+// signs, so that nothing cancels below zero. At -inf it is NaN, as ONNX's formula is.
 HEADWAY_INLINE vf gelu(vf x) {
-    const vf half = x * broadcast(0.5F);
-    return fma(half, erf(x * broadcast(0.707106781186547524F)), half);
+    const vf u = at_most(abs(x), 16.0F);
+    const vf q = horner(u, {-1.69359472e-06F, 2.60746438e-05F, -0.000125356673F, -0.000276206760F, 0.00723234005F,
+                            -0.0526014902F, -0.459178388F, -1.15110791F});
+    const vf t = at_least(u * q, -126.0F), n = round_even(t), r = t - n;
+    const vf power = horner(r, {0.00134072371F, 0.00967186131F, 0.0555030853F, 0.240222350F, 0.693147242F, 1.0F});
+    const vf tail = u * broadcast(0.5F) * (power * exp2_integer(n));
+    return select_less(x, zero(), fma(x, zero(), zero() - tail), x - tail);
 }
 HEADWAY_INLINE vf gelu_tanh(vf x) {
     const vf cube = x * x * x;
