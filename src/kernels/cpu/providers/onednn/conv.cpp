@@ -253,7 +253,15 @@ Work work_of(const Problem& problem, const Target& target, const Choices& choice
     const int64_t lanes = isa == Isa::avx512 && name.find("avx2") == std::string::npos ? 16 : 8;
     const double waste = static_cast<double>(round_up(g.oc, lanes)) / static_cast<double>(g.oc);
     const double narrow = isa == Isa::avx512 && lanes == 8 ? 1.0 / target.fma512 : 1;
-    return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency(whole, name) * narrow};
+    const double flops = conv_flops(g) * waste, bytes = conv_bytes(problem, g, 4);
+    double share = efficiency(whole, name) * narrow;
+    // Measured on Zen 5. Calling a primitive takes a microsecond, as long as this much work does. Short sums leave the
+    // start and end of a tile visible, except where waiting for distant memory hides them.
+    constexpr double call_flops = 2e5;
+    share *= flops / (flops + call_flops);
+    const double k = static_cast<double>(g.group_ic());
+    if (g.taps() == 1 && bytes < 4 * static_cast<double>(target.l2_bytes)) share *= k / (k + 8);
+    return {flops, bytes, share};
 }
 
 Kernel::Fields onednn_conv(Isa isa, std::string_view isa_name) {
