@@ -2,6 +2,7 @@
 
 #include "ops/arguments.h"
 #include "ops/doubles.h"
+#include "ops/first_forms.h"
 
 namespace headway {
 namespace {
@@ -13,13 +14,14 @@ bool batch_norm_trains(const Attributes& attributes, int version) {
 void infer_batch_norm(InferContext& context) {
     const Shape& x = context.shape(0);
     if (x.rank() < 2) throw UserError("its input has rank " + std::to_string(x.rank()) + ", less than 2");
+    const bool per_element = has_statistics_per_element(context.attributes(), context.version());
+    const Shape statistics = per_element ? Shape(std::vector<int64_t>(x.begin() + 1, x.end())) : Shape{x[1]};
     for (size_t i = 1; i < 5; ++i)
-        if (context.shape(i) != Shape{x[1]})
-            throw UserError("its scale, bias, mean or variance does not have one entry per channel");
+        if (context.shape(i) != statistics)
+            throw UserError("its scale, bias, mean or variance does not have one entry per " +
+                            std::string(per_element ? "element of an image" : "channel"));
     if (context.version() < 7 && context.attributes().integer("is_test", 0) == 0)
         throw Unsupported("training (is_test = 0) is not supported before opset 14");
-    if (context.version() < 9 && context.attributes().integer("spatial", 1) == 0)
-        throw Unsupported("statistics per element (spatial = 0) are not supported");
     if (context.output_count() > 1 && !batch_norm_trains(context.attributes(), context.version()))
         throw Unsupported("its training outputs are only supported with training_mode (opset 14)");
     context.set_output(0, context.type(0), x);
@@ -61,7 +63,9 @@ void take_batch_statistics(const ReferenceContext& context, const std::vector<do
 
 void batch_norm_reference(const ReferenceContext& context) {
     const Shape& shape = context.in(0).shape();
-    const ChannelView view{shape[0], shape[1], shape.elements(2, shape.rank())};
+    const ChannelView view = has_statistics_per_element(context.attributes, context.version)
+                                 ? ChannelView{shape[0], shape.elements(1, shape.rank()), 1}
+                                 : ChannelView{shape[0], shape[1], shape.elements(2, shape.rank())};
     std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> scale = doubles_of(context.in(1));
     const std::vector<double> bias = doubles_of(context.in(2));
@@ -89,7 +93,8 @@ const Op batch_normalization_op{{
                    {"is_test", "int", "0", "1: inference, which alone is supported (before opset 7)"},
                    {"momentum", "float", "0.9", "share of the old running statistics (training)"},
                    {"training_mode", "int", "0", "1: statistics of the batch (opset 14)"},
-                   {"spatial", "int", "1", "1: one statistic per channel (opset 7; 0 is not supported)"}},
+                   {"spatial", "int", "1",
+                    "1: one statistic per channel, 0: per element of an image (before opset 9)"}},
     .infer = infer_batch_norm,
     .reference = batch_norm_reference,
     .help = "(x - mean) / sqrt(variance + epsilon) * scale + bias for each channel.",

@@ -1,14 +1,15 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/first_forms.h"
 #include "ops/number_text.h"
 #include "tensor/narrow.h"
 
 namespace headway {
 namespace {
 
-ElementType cast_target(const Attributes& attributes) {
-    const int64_t number = attributes.integer("to", 0);
+ElementType cast_target(const Attributes& attributes, int version) {
+    const int64_t number = version < 6 ? first_cast_target(attributes) : attributes.integer("to", 0);
     const auto type = static_cast<ElementType>(number);
     if (number <= 0 || number > 255 || !any_types.contains(number < 32 ? type : ElementType::undefined))
         throw Unsupported("cannot cast to element type " + std::to_string(number));
@@ -114,14 +115,19 @@ const AttributeDoc cast_round_mode_doc{"round_mode", "string", "up", "to f8e8m0:
 
 const Op cast_op{{
     .name = "Cast",
-    .since = {6, 9, 13, 19, 21, 23, 24, 25},
+    .since = {1, 6, 9, 13, 19, 21, 23, 24, 25},
     .types = any_types,
-    .attributes = {{"to", "int", "", "number of the new element type"}, cast_saturate_doc, cast_round_mode_doc},
-    .infer = [](InferContext& context) { context.set_output(0, cast_target(context.attributes()), context.shape(0)); },
+    .attributes = {{"to", "int", "", "number of the new element type (its name before opset 6)"},
+                   cast_saturate_doc,
+                   cast_round_mode_doc},
+    .infer =
+        [](InferContext& context) {
+            context.set_output(0, cast_target(context.attributes(), context.version()), context.shape(0));
+        },
     .reference = cast_reference,
     .interpret =
         [](const InterpretContext& context) {
-            return std::vector<Datum>{cast_datum(context, cast_target(context.attributes()))};
+            return std::vector<Datum>{cast_datum(context, cast_target(context.attributes(), context.node.version))};
         },
     .help = "Changes the element type. Floating point to integer truncates and saturates, NaN becomes 0; integers "
             "wrap, and so does everything that becomes an integer of 2 or 4 bits. Strings to and from numbers, "

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/doubles.h"
+#include "ops/first_forms.h"
 #include "ops/op.h"
 
 namespace headway {
@@ -39,7 +40,7 @@ void global_max_pool_reference(const ReferenceContext& context) {
 }
 
 void global_lp_pool_reference(const ReferenceContext& context) {
-    const auto p = static_cast<double>(context.attributes.integer("p", 2));
+    const auto p = norm_exponent(context.attributes, context.version);
     pool_planes(
         context, 0, [p](double sum, double x) { return sum + std::pow(std::fabs(x), p); },
         [p](double sum, double) { return std::pow(sum, 1 / p); });
@@ -67,7 +68,7 @@ const Op global_max_pool_op{{
 
 const Op global_lp_pool_op{{
     .name = "GlobalLpPool",
-    .since = {2, 22},
+    .since = {1, 2, 22},
     .types = float_types,
     .attributes = {{"p", "int", "2", "exponent of the norm"}},
     .infer = infer_global_pool,

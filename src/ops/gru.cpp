@@ -53,7 +53,7 @@ std::vector<AttributeDoc> gru_attributes() {
 
 const Op gru_op{{
     .name = "GRU",
-    .since = {7, 14, 22},
+    .since = {1, 3, 7, 14, 22},
     .inputs = {3, 6},
     .outputs = {0, 2},
     .types = float_types,

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ops/doubles.h"
+#include "ops/first_forms.h"
 #include "ops/pool.h"
 
 namespace headway {
@@ -10,7 +11,7 @@ void lp_pool_reference(const ReferenceContext& context) {
     const Shape& shape = context.in(0).shape();
     const std::vector<Window> windows =
         three_axes(windows_of(context.attributes, shape, kernel_shape(context.attributes, shape)));
-    const auto p = static_cast<double>(context.attributes.integer("p", 2));
+    const auto p = norm_exponent(context.attributes, context.version);
     const int64_t plane_size = shape.elements(2, shape.rank());
     const std::vector<double> x = doubles_of(context.in(0));
     std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
@@ -29,7 +30,7 @@ void lp_pool_reference(const ReferenceContext& context) {
 
 const Op lp_pool_op{{
     .name = "LpPool",
-    .since = {2, 11, 18, 22},
+    .since = {1, 2, 11, 18, 22},
     .types = float_types,
     .attributes = {{"auto_pad", "string", "NOTSET", "NOTSET, SAME_UPPER, SAME_LOWER or VALID"},
                    {"ceil_mode", "int", "0", "1: a last window may reach beyond the padding (opset 18)"},

@@ -51,7 +51,7 @@ std::vector<AttributeDoc> lstm_attributes() {
 
 const Op lstm_op{{
     .name = "LSTM",
-    .since = {7, 14, 22},
+    .since = {1, 7, 14, 22},
     .inputs = {3, 8},
     .outputs = {0, 3},
     .types = float_types,

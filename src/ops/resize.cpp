@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "ops/arguments.h"
 #include "ops/doubles.h"
+#include "ops/first_forms.h"
 #include "ops/resize_axis.h"
 #include "ops/rows.h"
 
@@ -27,7 +28,9 @@ std::vector<double> numbers_of(const Tensor* tensor) {
 template <class Operand>
 ResizeOperands resize_operands(const Attributes& attributes, int version, size_t rank, Operand&& operand) {
     ResizeOperands operands;
-    if (version < 11) {
+    if (version < 7) {
+        for (float scale : first_upsample_scales(attributes, rank)) operands.scales.push_back(scale);
+    } else if (version < 11) {
         operands.scales = numbers_of(operand(1));
         if (operands.scales.empty())
             for (float scale : attributes.reals("scales")) operands.scales.push_back(scale);
@@ -175,11 +178,13 @@ const Op resize_op{{
 
 const Op upsample_op{{
     .name = "Upsample",
-    .since = {7, 9},
+    .since = {1, 7, 9},
     .inputs = {1, 2},
     .types = number_types,
-    .attributes = {{"mode", "string", "nearest", "nearest or linear"},
-                   {"scales", "floats", "", "factor of each axis (an input from opset 9)"}},
+    .attributes = {{"height_scale", "float", "", "factor of the third of four axes (before opset 7)"},
+                   {"mode", "string", "nearest", "nearest or linear (bilinear before opset 7)"},
+                   {"scales", "floats", "", "factor of each axis (an input from opset 9)"},
+                   {"width_scale", "float", "", "factor of the last of four axes (before opset 7)"}},
     .infer = infer_resize,
     .reference = resize_reference,
     .help = "Resize as opset 10 defines it.",

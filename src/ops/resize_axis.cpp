@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ops/first_forms.h"
 
 namespace headway {
 namespace {
@@ -98,7 +99,10 @@ double weight_of(double distance, const ResizeRule& rule, double shrink) {
 
 ResizeRule ResizeRule::of(const Attributes& attributes, int version) {
     ResizeRule rule;
-    rule.mode = word_of<ResizeMode>(attributes, "mode", "nearest", modes);
+    if (version < 7 && is_bilinear(attributes))
+        rule.mode = ResizeMode::linear;
+    else
+        rule.mode = word_of<ResizeMode>(attributes, "mode", "nearest", modes);
     if (version < 11) {
         rule.nearest = NearestMode::floor;
         rule.coordinates = CoordinateMode::asymmetric;

@@ -26,7 +26,7 @@ void rnn_reference(const ReferenceContext& context) {
 
 const Op rnn_op{{
     .name = "RNN",
-    .since = {7, 14, 22},
+    .since = {1, 7, 14, 22},
     .inputs = {3, 6},
     .outputs = {0, 2},
     .types = float_types,

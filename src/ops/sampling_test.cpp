@@ -138,6 +138,37 @@ TEST(RoiAlign, AdaptiveSamplesAndRegionsOutside) {
     }
 }
 
+TEST(MaxRoiPool, RegionsAcrossAndOutsideTheInput) {
+    std::vector<float> x;
+    for (int i = 0; i < 140; ++i) x.push_back(static_cast<float>(i * 37 % 101));
+    const Tensor rois = f32({5, 5}, {0, 0, 0, 12, 8, 1, 3, 1, 9, 6, 1, 5, 4, 5, 4, 0, 20, 20, 30, 30, 1, -6, -4, 2, 2});
+    for (const int version : {1, 22})
+        expect_values(run_op("MaxRoiPool", version, {f32({2, 2, 5, 7}, x), rois},
+                             {{"pooled_shape", ints({2, 3})}, {"spatial_scale", 0.5F}})[0],
+                      {5, 2, 2, 3}, {94, 87, 97, 100, 100, 97, 96, 93, 86, 96, 99, 99,   //
+                                     95, 88, 68, 88,  88,  81, 77, 70, 87, 90, 70, 100,  //
+                                     88, 88, 88, 88,  88,  88, 70, 70, 70, 70, 70, 70,   //
+                                     0,  0,  0,  0,   0,   0,  0,  0,  0,  0,  0,  0,    //
+                                     0,  0,  0,  0,   65,  65, 0,  0,  0,  0,  47, 84});
+    expect_values(run_op("MaxRoiPool", 22, {f32({1, 1, 1, 2}, {nan_f, 1}), f32({1, 5}, {0, 0, 0, 1, 0})},
+                         {{"pooled_shape", ints({1, 1})}})[0],
+                  {1, 1, 1, 1}, {nan_f});
+    expect_values(run_op("MaxRoiPool", 22, {ramp({1, 3, 2, 2}), f32({0, 5}, {})}, {{"pooled_shape", ints({2, 2})}})[0],
+                  {0, 3, 2, 2}, {});
+}
+
+TEST(MaxRoiPool, RefusesRegionsOfNoImage) {
+    const auto run = [](const Tensor& rois, std::vector<int64_t> pooled) {
+        return run_op("MaxRoiPool", 22, {ramp({1, 1, 2, 2}), rois}, {{"pooled_shape", std::move(pooled)}});
+    };
+    for (const float image : {-1.0F, 1.0F, nan_f, 1e30F})
+        EXPECT_THROW(run(f32({1, 5}, {image, 0, 0, 1, 1}), {1, 1}), UserError) << image;
+    EXPECT_THROW(run(f32({1, 5}, {0, 0, inf_f, 1, 1}), {1, 1}), UserError);
+    EXPECT_THROW(run(f32({1, 5}, {0, 0, 0, 1, 1}), {0, 1}), UserError);
+    EXPECT_THROW(run(f32({1, 5}, {0, 0, 0, 1, 1}), {1}), UserError);
+    EXPECT_THROW(run(f32({1, 4}, {0, 0, 0, 1}), {1, 1}), UserError);
+}
+
 TEST(RoiAlign, RefusesRegionsOfNoImage) {
     EXPECT_THROW(run_op("RoiAlign", 16, {ramp({1, 1, 2, 2}), ramp({1, 4}), i64({1}, {1})}), UserError);
     EXPECT_THROW(run_op("RoiAlign", 16, {ramp({1, 1, 2, 2}), f32({1, 4}, {0, 0, nan_f, 1}), i64({1}, {0})}), UserError);

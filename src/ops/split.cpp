@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "ops/arguments.h"
+#include "ops/first_forms.h"
 #include "ops/strided.h"
 
 namespace headway {
@@ -25,13 +26,21 @@ std::vector<int64_t> split_lengths(const OptionalIntegers& given, int64_t extent
     return lengths;
 }
 
+// The first version has the lengths as an input of the type of the data.
+template <class Context>
+OptionalIntegers given_split_lengths(const Context& context, int version, const Tensor* operand) {
+    if (version < 2 && operand != nullptr) return whole_numbers(*operand, "split");
+    return integers_of(context, 1, "split");
+}
+
 void infer_split(InferContext& context) {
     const Shape& shape = context.shape(0);
     const auto axis = static_cast<size_t>(axis_of(context.attributes(), 0, shape.rank()));
     const auto outputs = static_cast<int64_t>(context.output_count());
     if (context.attributes().integer("num_outputs", outputs) != outputs)
         throw UserError("attribute num_outputs differs from its number of outputs");
-    const OptionalIntegers given = integers_of(context, 1, "split");
+    const OptionalIntegers given =
+        given_split_lengths(context, context.version(), context.has(1) ? &context.required(1, "split") : nullptr);
     if (!given && context.version() < 18 && shape[axis] % outputs != 0)
         throw UserError("axis of " + std::to_string(shape[axis]) + " does not split evenly into " +
                         std::to_string(outputs));
@@ -48,7 +57,8 @@ void split_reference(const ReferenceContext& context) {
     const Strides from = shape.strides();
     const auto axis = static_cast<size_t>(axis_of(context.attributes, 0, shape.rank()));
     const std::vector<int64_t> lengths =
-        split_lengths(integers_of(context, 1, "split"), shape[axis], context.outputs.size());
+        split_lengths(given_split_lengths(context, context.version, context.has(1) ? &context.in(1) : nullptr),
+                      shape[axis], context.outputs.size());
     int64_t start = 0;
     for (size_t i = 0; i < lengths.size(); ++i) {
         if (context.wants(i)) {
@@ -63,12 +73,12 @@ void split_reference(const ReferenceContext& context) {
 
 const Op split_op{{
     .name = "Split",
-    .since = {2, 11, 13, 18},
+    .since = {1, 2, 11, 13, 18},
     .inputs = {1, 2},
     .outputs = {1, any_number},
     .types = any_types,
     .attributes = {{"axis", "int", "0", "the axis to cut"},
-                   {"split", "ints", "equal parts", "length of each part (an input from opset 13)"},
+                   {"split", "ints", "equal parts", "length of each part (an input in opset 1 and from 13 on)"},
                    {"num_outputs", "int", "", "number of parts, the last may be shorter (opset 18)"}},
     .infer = infer_split,
     .reference = split_reference,
