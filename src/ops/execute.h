@@ -28,6 +28,8 @@ auto naming(const Node& node, F&& f) {
 
 // What stands at `place` ("input") number `index` as a tensor; UserError when it is something else.
 const Tensor& tensor_of(const Datum& datum, const char* place, size_t index);
+// The same where strings are as good as numbers.
+TensorValues values_of(const Datum& datum, const char* place, size_t index);
 
 // UserError when the operator does not allow this many.
 void check_counts(const Op& op, size_t inputs, size_t outputs);

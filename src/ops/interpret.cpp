@@ -50,10 +50,17 @@ std::vector<const Tensor*> input_tensors(std::span<const Datum* const> inputs) {
     return tensors;
 }
 
-// Data are handed on by copying what refers to them: of a sequence, each of its tensors.
+int64_t handles_of(const Strings& strings) { return 1 + static_cast<int64_t>(strings.values.size()); }
+
+// Data are handed on by copying what refers to them: of a sequence, each of its tensors. Strings are copied themselves.
 int64_t handles_of(const Datum& datum) {
+    if (const auto* strings = std::get_if<Strings>(&datum)) return handles_of(*strings);
     const auto* sequence = std::get_if<Sequence>(&datum);
-    return sequence == nullptr ? 1 : static_cast<int64_t>(sequence->tensors.size());
+    if (sequence == nullptr) return 1;
+    if (sequence->type != ElementType::string) return static_cast<int64_t>(sequence->tensors.size());
+    int64_t handles = 0;
+    for (const TensorValues& each : sequence->tensors) handles += handles_of(std::get<Strings>(each));
+    return handles;
 }
 
 int64_t elements_of(const Datum& datum) {
@@ -179,6 +186,11 @@ const Tensor& tensor_of(const Datum& datum, const char* place, size_t index) {
         throw UserError(std::string(place) + " " + std::to_string(index) + " is " + std::string(kind_of(datum)) +
                         " instead of a tensor");
     return *tensor;
+}
+
+TensorValues values_of(const Datum& datum, const char* place, size_t index) {
+    if (const auto* strings = std::get_if<Strings>(&datum)) return *strings;
+    return tensor_of(datum, place, index);
 }
 
 std::vector<Datum> run_on_data(const Node& node, std::span<const Datum* const> inputs, const Registry<Op>& ops,

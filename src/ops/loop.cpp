@@ -36,7 +36,7 @@ std::vector<Datum> interpret_loop(const InterpretContext& context) {
 
     std::vector<Datum> state(carried);
     for (size_t i = 0; i < carried; ++i) state[i] = context.datum(i + 2);
-    std::vector<std::vector<Tensor>> slices(body.outputs.size() - 1 - carried);
+    std::vector<std::vector<TensorValues>> slices(body.outputs.size() - 1 - carried);
     for (int64_t trip = 0; goes_on && trip < trips; ++trip) {
         std::vector<Datum> given{loop_scalar(body, 0, Tensor::scalar(trip)),
                                  loop_scalar(body, 1, Tensor::scalar(true))};
@@ -48,12 +48,12 @@ std::vector<Datum> interpret_loop(const InterpretContext& context) {
             throw Unsupported("its body ends a loop that was given no condition");
         for (size_t i = 0; i < carried; ++i) state[i] = results[i + 1];
         for (size_t i = 0; i < slices.size(); ++i)
-            slices[i].push_back(tensor_of(results[i + 1 + carried], "output of its body", i + 1 + carried));
+            slices[i].push_back(values_of(results[i + 1 + carried], "output of its body", i + 1 + carried));
     }
     std::vector<Datum> outputs = std::move(state);
-    for (const std::vector<Tensor>& each : slices) {
+    for (const std::vector<TensorValues>& each : slices) {
         if (each.empty()) throw Unsupported("it runs zero times, so that a scan output has no shape");
-        outputs.emplace_back(stacked(each, 0, "slices of a scan output"));
+        outputs.push_back(datum_of(stacked(each, 0, "slices of a scan output")));
     }
     return outputs;
 }

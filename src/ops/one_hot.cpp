@@ -48,6 +48,7 @@ const Op one_hot_op{{
     .attributes = {{"axis", "int", "-1", "where the new axis stands in the output"}},
     .infer = infer_one_hot,
     .reference = one_hot_reference,
+    .data_movement = true,
     .help = "A new axis with the second value at each index and the first elsewhere.",
 }};
 

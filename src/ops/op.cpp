@@ -66,6 +66,8 @@ const Strings& InterpretContext::strings(size_t index) const {
     return *strings;
 }
 
+TensorValues InterpretContext::values(size_t index) const { return values_of(datum(index), "input", index); }
+
 const Sequence& InterpretContext::sequence(size_t index) const {
     const auto* sequence = std::get_if<Sequence>(&datum(index));
     if (sequence == nullptr)

@@ -83,6 +83,7 @@ struct InterpretContext {
     const Datum& datum(size_t index) const;
     const Tensor& tensor(size_t index) const;
     const Strings& strings(size_t index) const;
+    TensorValues values(size_t index) const;  // a tensor of numbers or of strings
     const Sequence& sequence(size_t index) const;
     const Graph& subgraph(std::string_view attribute) const;
 };

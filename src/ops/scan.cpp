@@ -38,39 +38,45 @@ ScanParts scan_parts(const InterpretContext& context, size_t given) {
 }
 
 struct ScanInput {
-    Tensor tensor;
+    TensorValues tensor;
     size_t axis = 0;
     bool backwards = false;
 };
 
 // The final states, then the slices of each scan output in the order of the iterations.
 struct ScanResult {
-    std::vector<Tensor> states;
-    std::vector<std::vector<Tensor>> slices;
+    std::vector<TensorValues> states;
+    std::vector<std::vector<TensorValues>> slices;
 };
 
-ScanResult run_scan(const InterpretContext& context, const ScanParts& parts, std::vector<Tensor> states,
+std::vector<Datum> data_of(const std::vector<TensorValues>& tensors) {
+    std::vector<Datum> data;
+    for (const TensorValues& each : tensors) data.push_back(datum_of(each));
+    return data;
+}
+
+ScanResult run_scan(const InterpretContext& context, const ScanParts& parts, std::vector<TensorValues> states,
                     const std::vector<ScanInput>& inputs) {
-    const int64_t length = inputs[0].tensor.shape()[inputs[0].axis];
+    const int64_t length = shape_of(inputs[0].tensor)[inputs[0].axis];
     for (const ScanInput& input : inputs)
-        if (input.tensor.shape()[input.axis] != length) throw UserError("its scanned inputs have different lengths");
-    ScanResult result{std::move(states), std::vector<std::vector<Tensor>>(parts.outputs)};
+        if (shape_of(input.tensor)[input.axis] != length) throw UserError("its scanned inputs have different lengths");
+    ScanResult result{std::move(states), std::vector<std::vector<TensorValues>>(parts.outputs)};
     for (int64_t trip = 0; trip < length; ++trip) {
-        std::vector<Datum> given(result.states.begin(), result.states.end());
+        std::vector<Datum> given = data_of(result.states);
         for (const ScanInput& input : inputs)
-            given.emplace_back(slice_of(input.tensor, input.axis, input.backwards ? length - 1 - trip : trip));
+            given.push_back(datum_of(slice_of(input.tensor, input.axis, input.backwards ? length - 1 - trip : trip)));
         const std::vector<Datum> results = context.run(*parts.body, given);
-        for (size_t i = 0; i < parts.states; ++i) result.states[i] = tensor_of(results[i], "output of its body", i);
+        for (size_t i = 0; i < parts.states; ++i) result.states[i] = values_of(results[i], "output of its body", i);
         for (size_t i = 0; i < parts.outputs; ++i)
-            result.slices[i].push_back(tensor_of(results[parts.states + i], "output of its body", parts.states + i));
+            result.slices[i].push_back(values_of(results[parts.states + i], "output of its body", parts.states + i));
     }
     return result;
 }
 
-Tensor joined_slices(std::vector<Tensor> slices, int64_t axis, bool backwards) {
+TensorValues joined_slices(std::vector<TensorValues> slices, int64_t axis, bool backwards) {
     if (slices.empty()) throw Unsupported("it runs zero times, so that a scan output has no shape");
     if (backwards) std::ranges::reverse(slices);
-    const size_t rank = slices[0].shape().rank() + 1;
+    const size_t rank = shape_of(slices[0]).rank() + 1;
     return stacked(slices, static_cast<size_t>(normalized_axis(axis, rank)), "slices of a scan output");
 }
 
@@ -78,21 +84,21 @@ std::vector<Datum> interpret_scan(const InterpretContext& context) {
     const ScanParts parts = scan_parts(context, context.inputs.size());
     const std::vector<int64_t> axes = scan_setting(context.attributes(), "scan_input_axes", parts.inputs);
     const std::vector<int64_t> backwards = scan_setting(context.attributes(), "scan_input_directions", parts.inputs);
-    std::vector<Tensor> states;
-    for (size_t i = 0; i < parts.states; ++i) states.push_back(context.tensor(i));
+    std::vector<TensorValues> states;
+    for (size_t i = 0; i < parts.states; ++i) states.push_back(context.values(i));
     std::vector<ScanInput> inputs;
     for (size_t i = 0; i < parts.inputs; ++i) {
-        const Tensor& tensor = context.tensor(parts.states + i);
-        inputs.push_back(
-            {tensor, static_cast<size_t>(normalized_axis(axes[i], tensor.shape().rank())), backwards[i] != 0});
+        TensorValues tensor = context.values(parts.states + i);
+        const auto axis = static_cast<size_t>(normalized_axis(axes[i], shape_of(tensor).rank()));
+        inputs.push_back({std::move(tensor), axis, backwards[i] != 0});
     }
     ScanResult result = run_scan(context, parts, std::move(states), inputs);
 
     const std::vector<int64_t> output_axes = scan_setting(context.attributes(), "scan_output_axes", parts.outputs);
     const std::vector<int64_t> reversed = scan_setting(context.attributes(), "scan_output_directions", parts.outputs);
-    std::vector<Datum> outputs(result.states.begin(), result.states.end());
+    std::vector<Datum> outputs = data_of(result.states);
     for (size_t i = 0; i < parts.outputs; ++i)
-        outputs.emplace_back(joined_slices(std::move(result.slices[i]), output_axes[i], reversed[i] != 0));
+        outputs.push_back(datum_of(joined_slices(std::move(result.slices[i]), output_axes[i], reversed[i] != 0)));
     return outputs;
 }
 
@@ -107,32 +113,32 @@ void require_full_length(const InterpretContext& context, int64_t length) {
 std::vector<Datum> interpret_batched_scan(const InterpretContext& context) {
     const ScanParts parts = scan_parts(context, context.inputs.size() - 1);
     const std::vector<int64_t> backwards = scan_setting(context.attributes(), "directions", parts.inputs);
-    const auto given = [&](size_t i) -> const Tensor& { return context.tensor(1 + i); };
-    const size_t count = parts.states + parts.inputs;
-    for (size_t i = 0; i < count; ++i) {
-        const Shape& shape = given(i).shape();
-        if (shape.rank() < (i < parts.states ? 1U : 2U) || shape[0] != given(0).shape()[0])
+    std::vector<TensorValues> given;
+    for (size_t i = 0; i < parts.states + parts.inputs; ++i) {
+        given.push_back(context.values(1 + i));
+        const Shape& shape = shape_of(given[i]);
+        if (shape.rank() < (i < parts.states ? 1U : 2U) || shape[0] != shape_of(given[0])[0])
             throw UserError("input " + std::to_string(i + 1) + " of " + shape.text() +
                             " lacks a batch or sequence axis");
     }
-    require_full_length(context, given(parts.states).shape()[1]);
+    require_full_length(context, shape_of(given[parts.states])[1]);
 
-    std::vector<std::vector<Tensor>> batches(parts.body->outputs.size());
-    for (int64_t batch = 0; batch < given(0).shape()[0]; ++batch) {
-        std::vector<Tensor> states;
-        for (size_t i = 0; i < parts.states; ++i) states.push_back(slice_of(given(i), 0, batch));
+    std::vector<std::vector<TensorValues>> batches(parts.body->outputs.size());
+    for (int64_t batch = 0; batch < shape_of(given[0])[0]; ++batch) {
+        std::vector<TensorValues> states;
+        for (size_t i = 0; i < parts.states; ++i) states.push_back(slice_of(given[i], 0, batch));
         std::vector<ScanInput> inputs;
         for (size_t i = 0; i < parts.inputs; ++i)
-            inputs.push_back({slice_of(given(parts.states + i), 0, batch), 0, backwards[i] != 0});
+            inputs.push_back({slice_of(given[parts.states + i], 0, batch), 0, backwards[i] != 0});
         ScanResult result = run_scan(context, parts, std::move(states), inputs);
         for (size_t i = 0; i < parts.states; ++i) batches[i].push_back(std::move(result.states[i]));
         for (size_t i = 0; i < parts.outputs; ++i)
             batches[parts.states + i].push_back(joined_slices(std::move(result.slices[i]), 0, false));
     }
     std::vector<Datum> outputs;
-    for (const std::vector<Tensor>& each : batches) {
+    for (const std::vector<TensorValues>& each : batches) {
         if (each.empty()) throw Unsupported("the batch is empty, so that its outputs have no shape");
-        outputs.emplace_back(stacked(each, 0, "results of a batch"));
+        outputs.push_back(datum_of(stacked(each, 0, "results of a batch")));
     }
     return outputs;
 }

@@ -18,14 +18,14 @@ int64_t sequence_length(const Sequence& sequence) { return static_cast<int64_t>(
 
 std::vector<Datum> interpret_sequence_construct(const InterpretContext& context) {
     Sequence sequence;
-    for (size_t i = 0; i < context.inputs.size(); ++i) insert_tensor(sequence, i, context.tensor(i));
+    for (size_t i = 0; i < context.inputs.size(); ++i) insert_tensor(sequence, i, context.values(i));
     return {std::move(sequence)};
 }
 
 std::vector<Datum> interpret_sequence_empty(const InterpretContext& context) {
     const int64_t number = context.attributes().integer("dtype", static_cast<int64_t>(ElementType::f32));
     const auto type = static_cast<ElementType>(number);
-    if (number < 1 || number > 31 || !fixed_size_types.contains(type))
+    if (number < 1 || number > 31 || !(fixed_size_types | string_type).contains(type))
         throw Unsupported("element type number " + std::to_string(number) + " is not handled");
     return {Sequence{type, {}}};
 }
@@ -37,7 +37,7 @@ std::vector<Datum> interpret_sequence_insert(const InterpretContext& context) {
     int64_t position = length;
     if (context.has(2) && !(context.tensor(2).elements() == 1 && context.tensor(2).to_int64()[0] == length))
         position = sequence_position(context, 2, length, length);
-    insert_tensor(sequence, static_cast<size_t>(position), context.tensor(1));
+    insert_tensor(sequence, static_cast<size_t>(position), context.values(1));
     return {std::move(sequence)};
 }
 
@@ -52,7 +52,7 @@ std::vector<Datum> interpret_sequence_erase(const InterpretContext& context) {
 std::vector<Datum> interpret_sequence_at(const InterpretContext& context) {
     const Sequence& sequence = context.sequence(0);
     const int64_t position = sequence_position(context, 1, sequence_length(sequence), 0);
-    return {sequence.tensors[static_cast<size_t>(position)]};
+    return {datum_of(sequence.tensors[static_cast<size_t>(position)])};
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ std::vector<Datum> interpret_sequence_map(const InterpretContext& context) {
         std::vector<Datum> given;
         for (size_t i = 0; i < context.inputs.size(); ++i) {
             const auto* sequence = std::get_if<Sequence>(&context.datum(i));
-            given.emplace_back(sequence == nullptr ? context.tensor(i) : sequence->tensors[k]);
+            given.push_back(datum_of(sequence == nullptr ? context.values(i) : sequence->tensors[k]));
         }
         const std::vector<Datum> outputs = context.run(body, given);
         for (size_t i = 0; i < results.size(); ++i)
-            insert_tensor(results[i], k, tensor_of(outputs[i], "output of its body", i));
+            insert_tensor(results[i], k, values_of(outputs[i], "output of its body", i));
     }
     return {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())};
 }

@@ -3,7 +3,6 @@
 #include "base/checked.h"
 #include "ops/arguments.h"
 #include "ops/stacking.h"
-#include "ops/strided.h"
 
 namespace headway {
 namespace {
@@ -32,49 +31,21 @@ std::vector<int64_t> sequence_part_lengths(const InterpretContext& context, int6
 }
 
 std::vector<Datum> interpret_split_to_sequence(const InterpretContext& context) {
-    const Tensor& whole = context.tensor(0);
-    const Shape& shape = whole.shape();
+    const TensorValues whole = context.values(0);
+    const Shape& shape = shape_of(whole);
     const auto axis = static_cast<size_t>(axis_of(context.attributes(), 0, shape.rank()));
     const bool drops_axis = !context.has(1) && context.attributes().integer("keepdims", 1) == 0;
-    Sequence sequence{whole.type(), {}};
+    Sequence sequence{element_type(whole), {}};
     if (drops_axis) {
         for (int64_t i = 0; i < shape[axis]; ++i) sequence.tensors.push_back(slice_of(whole, axis, i));
         return {std::move(sequence)};
     }
-    const Strides from = shape.strides();
     int64_t start = 0;
     for (const int64_t length : sequence_part_lengths(context, shape[axis])) {
-        Shape dims = shape;
-        dims[axis] = length;
-        Tensor part(whole.type(), dims);
-        strided_copy(whole, start * from[axis], from, part, 0, dims.strides(), dims);
-        sequence.tensors.push_back(std::move(part));
+        sequence.tensors.push_back(part_of(whole, axis, start, length));
         start += length;
     }
     return {std::move(sequence)};
-}
-
-Tensor concatenated(const Sequence& sequence, size_t axis) {
-    Shape shape = sequence.tensors[0].shape();
-    shape[axis] = 0;
-    for (const Tensor& part : sequence.tensors) {
-        Shape other = part.shape();
-        if (other.rank() != shape.rank()) throw UserError("the tensors of its sequence have different ranks");
-        const int64_t total = checked_add(shape[axis], other[axis], "the joined axis");
-        other[axis] = shape[axis];
-        if (other != shape)
-            throw UserError("tensors of " + sequence.tensors[0].shape().text() + " and " + part.shape().text() +
-                            " cannot be joined");
-        shape[axis] = total;
-    }
-    Tensor whole(sequence.type, shape);
-    const Strides to = shape.strides();
-    int64_t start = 0;
-    for (const Tensor& part : sequence.tensors) {
-        strided_copy(part, 0, part.shape().strides(), whole, start * to[axis], to, part.shape());
-        start += part.shape()[axis];
-    }
-    return whole;
 }
 
 std::vector<Datum> interpret_concat_from_sequence(const InterpretContext& context) {
@@ -82,10 +53,10 @@ std::vector<Datum> interpret_concat_from_sequence(const InterpretContext& contex
     if (sequence.tensors.empty()) throw UserError("an empty sequence cannot be joined");
     if (!context.attributes().has("axis")) throw UserError("has no axis");
     const bool is_new = context.attributes().integer("new_axis", 0) != 0;
-    const size_t rank = sequence.tensors[0].shape().rank() + (is_new ? 1 : 0);
+    const size_t rank = shape_of(sequence.tensors[0]).rank() + (is_new ? 1 : 0);
     const auto axis = static_cast<size_t>(axis_of(context.attributes(), 0, rank));
-    if (is_new) return {stacked(sequence.tensors, axis, "the tensors of its sequence")};
-    return {concatenated(sequence, axis)};
+    constexpr const char* what = "the tensors of its sequence";
+    return {datum_of(is_new ? stacked(sequence.tensors, axis, what) : concatenated(sequence.tensors, axis, what))};
 }
 
 }  // namespace

@@ -34,4 +34,14 @@ void strided_copy(const Tensor& src, int64_t src_offset, const Strides& src_stri
     });
 }
 
+void strided_copy(const Strings& src, int64_t src_offset, const Strides& src_strides, Strings& dst, int64_t dst_offset,
+                  const Strides& dst_strides, const Shape& shape) {
+    const auto from = src.values.begin() + src_offset;
+    const auto to = dst.values.begin() + dst_offset;
+    StridedLoop<2>(shape, {src_strides, dst_strides})
+        .for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
+            for (int64_t i = 0; i < count; ++i) to[offsets[1] + i * steps[1]] = from[offsets[0] + i * steps[0]];
+        });
+}
+
 }  // namespace headway

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tensor/shape.h"
+#include "tensor/strings.h"
 #include "tensor/tensor.h"
 
 namespace headway {
@@ -72,6 +73,8 @@ private:
 // dst[dst_offset + i*dst_strides] = src[src_offset + i*src_strides] for every index i of `shape`; offsets and strides
 // in elements. The caller has checked that all of it lies inside both tensors.
 void strided_copy(const Tensor& src, int64_t src_offset, const Strides& src_strides, Tensor& dst, int64_t dst_offset,
+                  const Strides& dst_strides, const Shape& shape);
+void strided_copy(const Strings& src, int64_t src_offset, const Strides& src_strides, Strings& dst, int64_t dst_offset,
                   const Strides& dst_strides, const Shape& shape);
 
 }  // namespace headway

@@ -262,5 +262,116 @@ TEST(TfIdfVectorizer, CountsStrings) {
     EXPECT_THROW(run_node_on("TfIdfVectorizer:9", {i64({1})}, attributes), UserError);
 }
 
+TEST(Strings, AreScattered) {
+    const Strings four = texts({2, 2}, {"a", "bb", "", "d"});
+    expect_texts(
+        run_node_on("ScatterElements:18", {four, i64({1, 2}, {-1, 0}), texts({1, 2}, {"x", "y"})}, "axis=1")[0], {2, 2},
+        {"y", "x", "", "d"});
+    expect_texts(run_node_on("Scatter:9", {four, i64({1, 1}, {1}), texts({1, 1}, {"x"})})[0], {2, 2},
+                 {"a", "bb", "x", "d"});
+    expect_texts(run_node_on("ScatterND:18", {four, i64({1, 1}, {1}), texts({1, 2}, {"x", "y"})})[0], {2, 2},
+                 {"a", "bb", "x", "y"});
+    expect_texts(run_node_on("ScatterND:18", {four, i64({2, 2}, {0, 0, 1, 1}), texts({"x", "y"})})[0], {2, 2},
+                 {"x", "bb", "", "y"});
+    EXPECT_THROW(run_node_on("ScatterND:18", {four, i64({1, 1}, {2}), texts({1, 2}, {"x", "y"})}), UserError);
+    EXPECT_THROW(run_node_on("ScatterND:18", {four, i64({1, 1}, {1}), texts({2, 1}, {"x", "y"})}), UserError);
+    EXPECT_THROW(run_node_on("ScatterND:18", {four, i64({1, 1}, {1}), ramp({1, 2})}), UserError);
+    EXPECT_THROW(run_node_on("ScatterND:18", {four, i64({1, 1}, {1}), texts({1, 2}, {"x", "y"})}, "reduction=\"add\""),
+                 UserError);
+    EXPECT_THROW(run_node_on("ScatterElements:18", {four, i64({1, 1}, {1}), texts({1, 1}, {"x"})}, "reduction=\"max\""),
+                 UserError);
+}
+
+TEST(Strings, FillTrianglesAndOneHotLines) {
+    const Strings four = texts({2, 2}, {"a", "b", "c", "d"});
+    expect_texts(run_node_on("Trilu:14", {four}, "upper=0")[0], {2, 2}, {"a", "", "c", "d"});
+    expect_texts(run_node_on("OneHot:11", {i64({1, 0}), i64({2}), texts({"off", "on"})})[0], {2, 2},
+                 {"off", "on", "on", "off"});
+}
+
+TEST(Strings, GoIntoSequencesAndOutOfThem) {
+    const Strings a = texts({"a", ""}), b = texts({2, 1}, {"b", "c"});
+    const Datum both = run_node_on("SequenceConstruct:11", {a, b})[0];
+    expect_texts(run_node_on("SequenceAt:11", {both, i64({}, {1})})[0], {2, 1}, {"b", "c"});
+    expect_numbers(run_node_on("SequenceLength:11", {both})[0], {}, {2});
+    const Datum empty = run_node_on("SequenceEmpty:11", {}, "dtype=8")[0];
+    const Datum one = run_node_on("SequenceInsert:11", {empty, b})[0];
+    const Datum two = run_node_on("SequenceInsert:11", {one, a, i64({}, {0})})[0];
+    expect_texts(run_node_on("SequenceAt:11", {two, i64({}, {0})})[0], {2}, {"a", ""});
+    expect_texts(
+        run_node_on("SequenceAt:11", {run_node_on("SequenceErase:11", {two, i64({}, {0})})[0], i64({}, {0})})[0],
+        {2, 1}, {"b", "c"});
+    EXPECT_THROW(run_node_on("SequenceInsert:11", {one, ramp({2})}), UserError) << "of another type";
+    EXPECT_THROW(run_node_on("SequenceConstruct:11", {a, ramp({2})}), UserError);
+    const Datum held = run_node_on("OptionalGetElement:18", {run_node_on("Optional:15", {both})[0]})[0];
+    expect_numbers(run_node_on("SequenceLength:11", {held})[0], {}, {2});
+    expect_texts(run_node_on("OptionalGetElement:18", {run_node_on("Optional:15", {a})[0]})[0], {2}, {"a", ""});
+}
+
+TEST(Strings, AreSplitIntoSequencesAndJoinedAgain) {
+    const Strings six = texts({2, 3}, {"a", "bb", "", "d", "e", "f"});
+    const Datum parts = run_node_on("SplitToSequence:11", {six, i64({1, 2})}, "axis=1")[0];
+    expect_texts(run_node_on("SequenceAt:11", {parts, i64({}, {1})})[0], {2, 2}, {"bb", "", "e", "f"});
+    expect_texts(run_node_on("ConcatFromSequence:11", {parts}, "axis=1")[0], {2, 3}, six.values);
+    const Datum rows = run_node_on("SplitToSequence:11", {six}, "axis=0, keepdims=0")[0];
+    expect_texts(run_node_on("SequenceAt:11", {rows, i64({}, {1})})[0], {3}, {"d", "e", "f"});
+    expect_texts(run_node_on("ConcatFromSequence:11", {rows}, "axis=1, new_axis=1")[0], {3, 2},
+                 {"a", "d", "bb", "e", "", "f"});
+    EXPECT_THROW(run_node_on("ConcatFromSequence:11", {parts}, "axis=0"), UserError);
+}
+
+TEST(Strings, RunThroughLoopsScansAndMaps) {
+    const auto run = [](const std::string& text, const std::vector<Datum>& inputs) {
+        return interpret_data(parse_graph(text), inputs, declared<Op>());
+    };
+    const auto looped = run(R"(graph {
+        input %n: i64[]
+        input %x: string[1]
+        %last, %all = Loop:16(%n, _, %x) {body=graph {
+            input %i: i64[]
+            input %c: bool[]
+            input %before: string[1]
+            %after = StringConcat:20(%before, %before)
+            output %c
+            output %after
+            output %before
+        }}
+        output %last
+        output %all
+    })",
+                            {i64({}, {2}), texts({"ab"})});
+    expect_texts(looped[0], {1}, {"abababab"});
+    expect_texts(looped[1], {2, 1}, {"ab", "abab"});
+    const auto scanned = run(R"(graph {
+        input %s: string[1]
+        input %x: string[2,1]
+        %last, %all = Scan:16(%s, %x) {num_scan_inputs=1, scan_input_directions=[1], body=graph {
+            input %before: string[1]
+            input %each: string[1]
+            %after = StringConcat:20(%before, %each)
+            output %after
+            output %after
+        }}
+        output %last
+        output %all
+    })",
+                             {texts({"<"}), texts({2, 1}, {"a", "b"})});
+    expect_texts(scanned[0], {1}, {"<ba"});
+    expect_texts(scanned[1], {2, 1}, {"<b", "<ba"});
+    const auto mapped = run(R"(graph {
+        input %s: sequence string
+        input %x: string[1]
+        %y = SequenceMap:17(%s, %x) {body=graph {
+            input %a: string[1]
+            input %b: string[1]
+            %ab: string = StringConcat:20(%a, %b)
+            output %ab
+        }}
+        output %y
+    })",
+                            {Sequence{ElementType::string, {texts({"a"}), texts({"b"})}}, texts({"!"})});
+    expect_texts(datum_of(std::get<Sequence>(mapped[0]).tensors.at(1)), {1}, {"b!"});
+}
+
 }  // namespace
 }  // namespace headway

@@ -40,11 +40,11 @@ const Op trilu_op{{
     .name = "Trilu",
     .since = {14},
     .inputs = {1, 2},
-    .types = fixed_size_types,
+    .types = fixed_size_types | string_type,
     .attributes = {{"upper", "int", "1", "1: keep the upper triangle, 0: the lower"}},
     .infer = infer_trilu,
     .reference = trilu_reference,
-    .help = "A triangle of each matrix, zero elsewhere.",
+    .help = "A triangle of each matrix, zero (of strings: empty) elsewhere.",
 }};
 
 }  // namespace headway

@@ -248,6 +248,21 @@ TEST(StagedEngine, CarriesSequencesAndAbsentOptionals) {
     EXPECT_EQ(std::get<Sequence>(got[2]).tensors.size(), 2U);
 }
 
+TEST(StagedEngine, CarriesSequencesOfStrings) {
+    const Graph graph = parse_graph(R"(graph {
+        input %s: sequence string
+        input %x: string[n]
+        %longer: string = SequenceInsert(%s, %x)
+        %joined: string = ConcatFromSequence(%longer) {axis=0}
+        output %longer
+        output %joined
+    })");
+    const Sequence given{ElementType::string, {Strings{Shape{1}, {"a"}}}};
+    const std::vector<Datum> got = engine_of(graph)->run(std::vector<Datum>{given, Strings{Shape{2}, {"b", ""}}});
+    EXPECT_EQ(std::get<Sequence>(got[0]).tensors.size(), 2U);
+    EXPECT_EQ(std::get<Strings>(got[1]).values, (std::vector<std::string>{"a", "b", ""}));
+}
+
 TEST(StagedEngine, ReturnsInputsAndConstantsAsTheyAre) {
     const Graph graph = parse_graph(R"(graph {
         input %x: f32[n]

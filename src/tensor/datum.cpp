@@ -11,19 +11,22 @@ std::string_view kind_of(const Datum& datum) {
     return std::holds_alternative<Sequence>(datum) ? "a sequence" : "an absent optional";
 }
 
-void insert_tensor(Sequence& sequence, size_t position, Tensor tensor) {
+Datum datum_of(TensorValues values) {
+    return std::visit([](auto&& each) { return Datum(std::forward<decltype(each)>(each)); }, std::move(values));
+}
+
+void insert_tensor(Sequence& sequence, size_t position, TensorValues tensor) {
     HEADWAY_CHECK(position <= sequence.tensors.size());
-    if (sequence.type == ElementType::undefined) sequence.type = tensor.type();
-    if (sequence.type != tensor.type())
-        throw UserError("a tensor of type " + std::string(to_string(tensor.type())) +
-                        " does not go into a sequence of " + std::string(to_string(sequence.type)));
+    const ElementType type = element_type(tensor);
+    if (sequence.type == ElementType::undefined) sequence.type = type;
+    if (sequence.type != type)
+        throw UserError("a tensor of type " + std::string(to_string(type)) + " does not go into a sequence of " +
+                        std::string(to_string(sequence.type)));
     sequence.tensors.insert(sequence.tensors.begin() + static_cast<std::ptrdiff_t>(position), std::move(tensor));
 }
 
 Datum read_tensor_datum(std::string_view message, const std::shared_ptr<const void>& owner) {
-    TensorValues values = read_tensor_values_proto(message, owner).values;
-    if (auto* strings = std::get_if<Strings>(&values)) return std::move(*strings);
-    return std::get<Tensor>(std::move(values));
+    return datum_of(read_tensor_values_proto(message, owner).values);
 }
 
 // In both messages: field 1 the name, 2 the kind of the elements, 3 tensors; beyond it what is not handled. Kind 0 is
@@ -36,7 +39,7 @@ Sequence read_sequence_proto(std::string_view message, const std::shared_ptr<con
                 if (wire.integer() > 1) throw Unsupported("sequences of anything but tensors are not handled");
                 break;
             case 3:
-                insert_tensor(sequence, sequence.tensors.size(), read_tensor_proto(wire.bytes(), owner).tensor);
+                insert_tensor(sequence, sequence.tensors.size(), read_tensor_values_proto(wire.bytes(), owner).values);
                 break;
             case 4:
             case 5:

@@ -8,15 +8,14 @@
 #include <variant>
 #include <vector>
 
-#include "tensor/strings.h"
-#include "tensor/tensor.h"
+#include "tensor/values.h"
 
 namespace headway {
 
-// Of numbers. Shapes may differ between the tensors, their type may not.
+// Shapes may differ between the tensors, their type may not.
 struct Sequence {
     ElementType type = ElementType::undefined;  // undefined: not known, of a sequence without tensors
-    std::vector<Tensor> tensors;
+    std::vector<TensorValues> tensors;
 };
 
 using Absent = std::monostate;
@@ -25,11 +24,13 @@ using Datum = std::variant<Absent, Tensor, Sequence, Strings>;
 // "a tensor", "a sequence", "a tensor of strings", "an absent optional".
 std::string_view kind_of(const Datum& datum);
 
+Datum datum_of(TensorValues values);
+
 // Adds a tensor before `position`, which lies in [0, tensors.size()]; UserError when its type is not the sequence's.
-void insert_tensor(Sequence& sequence, size_t position, Tensor tensor);
+void insert_tensor(Sequence& sequence, size_t position, TensorValues tensor);
 
 // ONNX's TensorProto, SequenceProto and OptionalProto, as test data hold them: UserError when the message is damaged,
-// Unsupported for sequences of anything but tensors of numbers. Tensors are views on `message`, see read_tensor_proto.
+// Unsupported for sequences of anything but tensors. Tensors are views on `message`, see read_tensor_proto.
 Datum read_tensor_datum(std::string_view message, const std::shared_ptr<const void>& owner);
 Sequence read_sequence_proto(std::string_view message, const std::shared_ptr<const void>& owner);
 Datum read_optional_proto(std::string_view message, const std::shared_ptr<const void>& owner);

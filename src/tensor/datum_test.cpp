@@ -25,7 +25,7 @@ TEST(Datum, ReadsSequences) {
     const Sequence sequence = read_sequence_proto(bytes, nullptr);
     EXPECT_EQ(sequence.type, ElementType::f32);
     ASSERT_EQ(sequence.tensors.size(), 2U);
-    EXPECT_EQ(sequence.tensors[1].at(0), 3);
+    EXPECT_EQ(std::get<Tensor>(sequence.tensors[1]).at(0), 3);
     EXPECT_TRUE(read_sequence_proto(sequence_message({}, 0), nullptr).tensors.empty());
 }
 
@@ -56,7 +56,11 @@ TEST(Datum, ReadsTensorsOfNumbersAndOfStrings) {
     EXPECT_EQ(std::get<Strings>(read_optional_proto(optional, nullptr)).values[0], "a");
     std::string sequence;
     pbf_writer(sequence).add_message(3, message);
-    EXPECT_THROW(read_sequence_proto(sequence, nullptr), Unsupported);
+    const Sequence read = read_sequence_proto(sequence, nullptr);
+    EXPECT_EQ(read.type, ElementType::string);
+    EXPECT_EQ(std::get<Strings>(read.tensors.at(0)).values[0], "a");
+    pbf_writer(sequence).add_message(3, write_tensor_proto(Tensor::scalar(2.0F), ""));
+    EXPECT_THROW(read_sequence_proto(sequence, nullptr), UserError) << "strings and numbers";
 }
 
 }  // namespace

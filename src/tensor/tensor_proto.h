@@ -5,10 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include "tensor/strings.h"
-#include "tensor/tensor.h"
+#include "tensor/values.h"
 
 namespace headway {
 
@@ -28,8 +26,6 @@ struct NamedTensor {
     std::string name;
     Tensor tensor;
 };
-
-using TensorValues = std::variant<Tensor, Strings>;
 
 struct NamedValues {
     std::string name;

@@ -29,21 +29,21 @@ Found compare_strings(const Strings& got, const Strings& want) {
 }
 
 Found compare_data(const Datum& got, const Datum& want, const CompareTensors& values) {
-    const auto compare = [&](const Tensor& a, const Tensor& b) {
-        const Found form = form_of_tensor(a, b);
-        return form ? form : values(a, b);
-    };
     if (got.index() != want.index())
         return "is " + std::string(kind_of(got)) + " instead of " + std::string(kind_of(want));
-    if (const auto* tensor = std::get_if<Tensor>(&got)) return compare(*tensor, std::get<Tensor>(want));
+    if (const auto* tensor = std::get_if<Tensor>(&got)) {
+        const Found form = form_of_tensor(*tensor, std::get<Tensor>(want));
+        return form ? form : values(*tensor, std::get<Tensor>(want));
+    }
     if (const auto* strings = std::get_if<Strings>(&got)) return compare_strings(*strings, std::get<Strings>(want));
     if (!std::holds_alternative<Sequence>(got)) return std::nullopt;
-    const std::vector<Tensor>& tensors = std::get<Sequence>(got).tensors;
-    const std::vector<Tensor>& wanted = std::get<Sequence>(want).tensors;
+    const std::vector<TensorValues>& tensors = std::get<Sequence>(got).tensors;
+    const std::vector<TensorValues>& wanted = std::get<Sequence>(want).tensors;
     if (tensors.size() != wanted.size())
         return "holds " + std::to_string(tensors.size()) + " tensors instead of " + std::to_string(wanted.size());
     for (size_t i = 0; i < tensors.size(); ++i)
-        if (const Found found = compare(tensors[i], wanted[i])) return "tensor " + std::to_string(i) + " " + *found;
+        if (const Found found = compare_data(datum_of(tensors[i]), datum_of(wanted[i]), values))
+            return "tensor " + std::to_string(i) + " " + *found;
     return std::nullopt;
 }
 
