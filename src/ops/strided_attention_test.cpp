@@ -43,6 +43,16 @@ TEST(StridedAttention, RowsWithoutAKey) {
     expect_values(attend_rows({}, {{"causal", int64_t{-1}}, {"nan_to_zero", int64_t{1}}})[0], {1, 2, 2}, {0, 0, 6, 10});
 }
 
+// Nothing bounds the heads of an empty result, which must not take the time of going through them.
+TEST(StridedAttention, NothingToCompute) {
+    const int64_t many = 2'000'000'000;
+    const NamedAttributes empty{{"batch", ints({many, many})}, {"extents", ints({2, 2, 0, 0})},
+                                {"shape", ints({2, 0})},       {"q", ints({0, 0, 0, 6, 1})},
+                                {"k", ints({0, 0, 0, 6, 1})},  {"v", ints({0, 0, 0, 6, 1})},
+                                {"y", ints({0, 0, 0, 1, 1})}};
+    expect_values(attend_rows({}, empty)[0], {2, 0}, {});
+}
+
 TEST(StridedAttention, RefusesWhatReachesOutside) {
     EXPECT_THROW(attend_rows({}, {{"v", ints({5, 1, 6, 1})}}), UserError);
     EXPECT_THROW(attend_rows({}, {{"y", ints({0, 1, 1, 1})}}), UserError);

@@ -112,6 +112,44 @@ void make_residual(Maker& maker) {
         in_any_order(maker, "Mul", y, maker.one("Sigmoid", {maker.one("GlobalAveragePool", {y})}));
 }
 
+namespace {
+
+struct Projections {
+    ValueId q, k, v;  // batch x heads x length x width, keys turned
+};
+
+ValueId projected(Maker& maker, ValueId x, int64_t width) {
+    const int64_t rows = maker.shape(x)[2];
+    const ValueId y = maker.one("MatMul", {x, maker.floats({rows, width}, 1 / std::sqrt(static_cast<double>(rows)))});
+    return maker.rng.coin() ? in_any_order(maker, "Add", y, maker.floats({width})) : y;
+}
+
+Projections separate_projections(Maker& maker, ValueId x, int64_t heads, int64_t width) {
+    const auto head = [&](const std::vector<int64_t>& order) {
+        const ValueId y =
+            maker.one("Reshape", {projected(maker, x, heads * width), maker.integers({0, 0, heads, width})});
+        return maker.one("Transpose", {y}, {{"perm", order}});
+    };
+    return {head({0, 2, 1, 3}), head({0, 2, 3, 1}), head({0, 2, 1, 3})};
+}
+
+Projections one_projection(Maker& maker, ValueId x, int64_t heads, int64_t width) {
+    const ValueId whole =
+        maker.one("Reshape", {projected(maker, x, 3 * heads * width), maker.integers({0, 0, 3, heads, width})});
+    const ValueId turned = maker.one("Transpose", {whole}, {{"perm", std::vector<int64_t>{2, 0, 3, 1, 4}}});
+    const auto part = [&](int64_t index) {
+        return maker.rng.coin()
+                   ? maker.one("Gather", {turned, maker.constant(Tensor::scalar(index))}, {{"axis", int64_t{0}}})
+                   : maker.one("Squeeze", {maker.one("Slice", {turned, maker.integers({index}),
+                                                               maker.integers({index + 1}), maker.integers({0})}),
+                                           maker.integers({0})});
+    };
+    const ValueId k = maker.one("Transpose", {part(1)}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
+    return {part(0), k, part(2)};
+}
+
+}  // namespace
+
 void make_attention(Maker& maker) {
     if (maker.special()) return;
     const auto x = maker.pick([&](ValueId id) {
@@ -119,19 +157,20 @@ void make_attention(Maker& maker) {
         return maker.is_f32(id) && shape.rank() == 3 && shape.elements() > 0 && shape[1] <= 32;
     });
     if (!x) return;
-    const Shape shape = maker.shape(*x);
+    const int64_t length = maker.shape(*x)[1];
     const int64_t heads = maker.between(1, 3), width = maker.any_of(std::vector<int64_t>{1, 4, 8, 17});
-    const auto head = [&](const std::vector<int64_t>& order) {
-        ValueId y = maker.one(
-            "MatMul", {*x, maker.floats({shape[2], heads * width}, 1 / std::sqrt(static_cast<double>(shape[2])))});
-        if (maker.rng.coin()) y = in_any_order(maker, "Add", y, maker.floats({heads * width}));
-        y = maker.one("Reshape", {y, maker.integers({0, 0, heads, width})});
-        return maker.one("Transpose", {y}, {{"perm", order}});
-    };
-    const ValueId q = head({0, 2, 1, 3}), k = head({0, 2, 3, 1}), v = head({0, 2, 1, 3});
-    const ValueId scores =
-        maker.one("Div", {maker.one("MatMul", {q, k}), maker.scalar(std::sqrt(static_cast<float>(width)))});
-    const ValueId mixed = maker.one("MatMul", {maker.one("Softmax", {scores}, {{"axis", int64_t{-1}}}), v});
+    Projections parts =
+        maker.rng.coin() ? separate_projections(maker, *x, heads, width) : one_projection(maker, *x, heads, width);
+    const float root = std::sqrt(static_cast<float>(width));
+    const bool scales_queries = maker.rng.coin();
+    if (scales_queries) parts.q = in_any_order(maker, "Mul", parts.q, maker.scalar(1 / root));
+    ValueId scores = maker.one("MatMul", {parts.q, parts.k});
+    if (!scales_queries) scores = maker.one("Div", {scores, maker.scalar(root)});
+    if (maker.rng.coin())
+        scores = in_any_order(
+            maker, "Add", scores,
+            maker.floats(maker.any_of(std::vector<Shape>{{length}, {length, length}, {1, heads, length, length}})));
+    const ValueId mixed = maker.one("MatMul", {maker.one("Softmax", {scores}, {{"axis", int64_t{-1}}}), parts.v});
     maker.one("Reshape", {maker.one("Transpose", {mixed}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}}),
                           maker.integers({0, 0, heads * width})});
 }
