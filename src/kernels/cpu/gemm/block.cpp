@@ -157,14 +157,16 @@ void multiply_block(const PackedMatrix& b, const RowPointers& a, int64_t rows, s
 
 namespace {
 
-// Nearly equal blocks of at most `columns`, in a number that leaves no thread without a tile in the last round, if one
-// more block or two can do that.
+// Nearly equal blocks of at most `columns`. Where there are few tiles, in a number that leaves no thread without one in
+// the last round, if one more block or two can do that and all are equally wide.
 int64_t even_columns(int64_t m, int64_t n, int64_t rows, int64_t columns, int64_t tile_columns, const Target& target) {
-    constexpr int64_t most_more = 2;
+    constexpr int64_t most_more = 2, few_rounds = 8;
     const auto width = [&](int64_t blocks) { return round_up(ceil_div(n, blocks), tile_columns); };
     const int64_t least = ceil_div(n, columns), row_blocks = ceil_div(std::max<int64_t>(m, 1), rows);
-    for (int64_t blocks = least; blocks <= least + most_more; ++blocks)
-        if (row_blocks * ceil_div(n, width(blocks)) % target.threads == 0) return width(blocks);
+    const auto tiles = [&](int64_t blocks) { return row_blocks * ceil_div(n, width(blocks)); };
+    if (tiles(least) >= few_rounds * target.threads || tiles(least) % target.threads == 0) return width(least);
+    for (int64_t blocks = least + 1; blocks <= least + most_more; ++blocks)
+        if (tiles(blocks) % target.threads == 0 && blocks * width(blocks) < n + tile_columns) return width(blocks);
     return width(least);
 }
 
