@@ -1,6 +1,7 @@
 // Every kernel that might run a site in some layout, with a verdict and a predicted time for each.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "knobs/route.h"
@@ -14,7 +15,8 @@ struct Form {
     const Kernel* kernel = nullptr;
     Problem problem;  // with layouts
     Choices choices;
-    double us = 0;  // predicted, one core, without reorders
+    double us = 0;                         // predicted, one core, without reorders
+    std::optional<double> nested_us = {};  // the same where tensors may lie inside each other (see part_views.h)
 };
 
 // The legal forms of a site, cheapest first, after knobs and thresholds; and one decision for each kernel that serves

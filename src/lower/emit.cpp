@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "lower/cost.h"
+#include "lower/part_views.h"
 #include "lower/views.h"
 
 namespace headway {
@@ -34,16 +35,16 @@ public:
     Emitter(const Graph& graph, const Route& route, const Target& target, const Registry<Kernel>& kernels)
         : graph_(graph), route_(route), target_(target), kernels_(kernels) {}
 
-    Plan run(const std::vector<Chosen>& sites) {
+    Emitted run(std::vector<Chosen>& sites) {
         for (size_t k = 0; k < graph_.inputs.size(); ++k) add_input(static_cast<int64_t>(k));
-        for (const Chosen& chosen : sites) {
+        for (Chosen& chosen : sites) {
             if (chosen.pick < 0)
                 add_view(chosen);
-            else
+            else if (!add_nested(chosen))
                 add_step(chosen);
         }
         for (size_t k = 0; k < graph_.outputs.size(); ++k) add_output(static_cast<int64_t>(k));
-        return std::move(plan_);
+        return {std::move(plan_), std::move(nesting_)};
     }
 
 private:
@@ -130,6 +131,78 @@ private:
         homes_[node.outputs[0]][chosen.view_dst] = buffer_in(node.inputs[0], chosen.view_src, chosen.site.origins);
     }
 
+    // Places the parts of a Concat in its result, or the pieces of a Split or Slice in their source; what cannot lie
+    // there is copied alone. False when a step has to move all.
+    bool add_nested(Chosen& chosen) {
+        const LowerSite& site = chosen.site;
+        const Form& form = chosen.forms[static_cast<size_t>(chosen.pick)];
+        if (!joins_parts(form.problem) && !cuts_pieces(form.problem)) return false;
+        PartViews views = part_views(graph_, site, form.problem, route_, target_);
+        if (views.verdict)
+            views.verdict = joins_parts(form.problem) ? join(site, form, views.moves) : cut(site, form, views.moves);
+        chosen.nests = static_cast<bool>(views.verdict);
+        if (!chosen.nests) chosen.refusals.push_back({"lower", site.origins.front(), "view", false, views.verdict, 0});
+        return chosen.nests;
+    }
+
+    // Whether copying these moves alone is cheaper than the step that moves all.
+    Verdict worth(const Form& form, const std::vector<ByteMove>& moves, const std::vector<bool>& nests) const {
+        double us = 0;
+        for (size_t k = 0; k < moves.size(); ++k)
+            if (!nests[k]) us += copy_us(static_cast<double>(moves[k].bytes), target_, route_);
+        if (us < form.us) return Verdict::yes();
+        return Verdict::no(Reason::consumers, "no part may lie in the whole, or too little of it");
+    }
+
+    Verdict join(const LowerSite& site, const Form& form, const std::vector<ByteMove>& moves) {
+        std::vector<int32_t> parts;
+        std::vector<bool> nests;
+        for (const ByteMove& move : moves) {
+            const int32_t part = buffer_in(site.src[move.src], form.problem.src[move.src]->layout, site.origins);
+            nests.push_back(may_nest(graph_, site, move, route_) && !nesting_.is_inside(part) &&
+                            std::ranges::find(parts, part) == parts.end() &&
+                            plan_.buffers[static_cast<size_t>(part)].place == Place::arena);
+            parts.push_back(part);
+        }
+        if (Verdict verdict = worth(form, moves, nests); !verdict) return verdict;
+        const int32_t whole = add_result(site, form.problem, 0);
+        for (size_t k = 0; k < moves.size(); ++k) {
+            const TensorDesc& desc = *form.problem.src[moves[k].src];
+            const int32_t part =
+                nests[k] ? parts[k] : add_buffer(graph_.value(site.src[moves[k].src]).name, desc, Place::arena, -1);
+            nesting_.put(part, whole, moves[k].dst_at);
+            if (!nests[k]) add_copy("Identity", desc, desc, parts[k], part, site.origins);
+        }
+        return Verdict::yes();
+    }
+
+    Verdict cut(const LowerSite& site, const Form& form, const std::vector<ByteMove>& moves) {
+        const int32_t whole = buffer_in(site.src[0], form.problem.src[0]->layout, site.origins);
+        if (plan_.buffers[static_cast<size_t>(whole)].place != Place::arena)
+            return Verdict::no(Reason::consumers, "the whole is a view of a graph input or a constant");
+        std::vector<bool> nests;
+        for (const ByteMove& move : moves) nests.push_back(may_nest(graph_, site, move, route_));
+        if (Verdict verdict = worth(form, moves, nests); !verdict) return verdict;
+        std::vector<int32_t> results;
+        for (size_t k = 0; k < site.dst.size(); ++k) results.push_back(add_result(site, form.problem, k));
+        for (size_t k = 0; k < moves.size(); ++k) {
+            const TensorDesc& desc = form.problem.dst[moves[k].dst];
+            const int32_t result = results[moves[k].dst];
+            const int32_t piece =
+                nests[k] ? result : add_buffer(graph_.value(site.dst[moves[k].dst]).name, desc, Place::arena, -1);
+            nesting_.put(piece, whole, moves[k].src_at);
+            if (!nests[k]) add_copy("Identity", desc, desc, piece, result, site.origins);
+        }
+        return Verdict::yes();
+    }
+
+    int32_t add_result(const LowerSite& site, const Problem& problem, size_t k) {
+        if (site.dst[k] == no_value) return -1;
+        const int32_t buffer = add_buffer(graph_.value(site.dst[k]).name, problem.dst[k], Place::arena, -1);
+        homes_[site.dst[k]][problem.dst[k].layout] = buffer;
+        return buffer;
+    }
+
     void add_step(const Chosen& chosen) {
         const LowerSite& site = chosen.site;
         const Form& form = chosen.forms[static_cast<size_t>(chosen.pick)];
@@ -148,15 +221,7 @@ private:
         if (packs)
             for (const Tensor& blob : form.kernel->fields().pack(form.problem, target_, form.choices, known))
                 step.packed.push_back(add_constant(blob, {blob.type(), blob.shape(), Layout::plain}));
-        for (size_t k = 0; k < site.dst.size(); ++k) {
-            if (site.dst[k] == no_value) {
-                step.dst.push_back(-1);
-                continue;
-            }
-            const int32_t buffer = add_buffer(graph_.value(site.dst[k]).name, form.problem.dst[k], Place::arena, -1);
-            homes_[site.dst[k]][form.problem.dst[k].layout] = buffer;
-            step.dst.push_back(buffer);
-        }
+        for (size_t k = 0; k < site.dst.size(); ++k) step.dst.push_back(add_result(site, form.problem, k));
         plan_.steps.push_back(std::move(step));
     }
 
@@ -166,8 +231,8 @@ private:
         const int32_t made = buffer_in(id, Layout::plain, origins);
         Buffer& buffer = plan_.buffers[static_cast<size_t>(made)];
         int32_t out = made;
-        // A buffer that some step writes becomes the caller's memory itself; anything else is copied there.
-        if (buffer.place == Place::arena && buffer.desc.bytes() == plain(id).bytes() &&
+        // A buffer that one step writes becomes the caller's memory itself; anything else is copied there.
+        if (buffer.place == Place::arena && buffer.desc.bytes() == plain(id).bytes() && !nesting_.shares(made) &&
             route_.get(memory_outputs) == "direct") {
             buffer.place = Place::output;
             buffer.index = k;
@@ -183,14 +248,15 @@ private:
     const Target& target_;
     const Registry<Kernel>& kernels_;
     Plan plan_;
+    Nesting nesting_;
     std::map<ValueId, std::map<Layout, int32_t>> homes_;
     std::map<Hash, int32_t> constants_;
 };
 
 }  // namespace
 
-Plan emit_plan(const Graph& graph, const std::vector<Chosen>& sites, const Route& route, const Target& target,
-               const Registry<Kernel>& kernels) {
+Emitted emit_plan(const Graph& graph, std::vector<Chosen>& sites, const Route& route, const Target& target,
+                  const Registry<Kernel>& kernels) {
     return Emitter(graph, route, target, kernels).run(sites);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lower/cost.h"
+#include "lower/part_views.h"
 #include "lower/views.h"
 
 namespace headway {
@@ -71,6 +72,20 @@ public:
         for (ValueId output : graph.outputs) wants_[output].insert(Layout::plain);
     }
 
+    // What each form of a site costs when its tensors lie inside each other where they may.
+    void price_views(Chosen& chosen) const {
+        if (!joins_parts(chosen.site.problem) && !cuts_pieces(chosen.site.problem)) return;
+        for (Form& form : chosen.forms) {
+            const PartViews views = part_views(graph_, chosen.site, form.problem, route_, target_);
+            if (!views.verdict) continue;
+            double us = 0;
+            for (const ByteMove& move : views.moves)
+                if (!may_nest(graph_, chosen.site, move, route_))
+                    us += copy_us(static_cast<double>(move.bytes), target_, route_);
+            form.nested_us = std::min(form.us, us);
+        }
+    }
+
     void sweep(std::vector<Chosen>& sites) {
         available_.clear();
         next_wants_.clear();
@@ -131,7 +146,7 @@ private:
     }
 
     double total_us(const Chosen& chosen, const Form& form) {
-        double us = form.us;
+        double us = form.nested_us.value_or(form.us);
         for (size_t k = 0; k < chosen.site.src.size(); ++k)
             if (form.problem.src[k] && !form.problem.constant[k])
                 us += reorder_us(chosen.site.src[k], form.problem.src[k]->layout);
@@ -191,6 +206,7 @@ private:
 
 void assign_layouts(const Graph& graph, std::vector<Chosen>& sites, const Route& route, const Target& target) {
     Assignment assignment(graph, route, target);
+    for (Chosen& chosen : sites) assignment.price_views(chosen);
     for (int64_t sweep = 0; sweep < route.get(layout_sweeps); ++sweep) assignment.sweep(sites);
 }
 

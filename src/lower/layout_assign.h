@@ -16,6 +16,7 @@ struct Chosen {
     std::vector<Form> forms;  // legal ones, cheapest first; empty only for sites that are always views
     int pick = -1;            // index into forms, or -1: a view
     Layout view_src = Layout::plain, view_dst = Layout::plain;  // of a view
+    bool nests = false;  // the picked form moves no bytes: its tensors lie inside each other
     std::vector<Decision> refusals;
 };
 

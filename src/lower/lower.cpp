@@ -43,7 +43,7 @@ void add_entries(Graph& graph, const LowerSite& site, const Route& route, const 
 void write_ledger(const std::vector<Chosen>& entries, std::vector<Decision>& ledger) {
     for (const Chosen& entry : entries) {
         const std::string& site = entry.site.origins.front();
-        if (entry.pick < 0) {
+        if (entry.pick < 0 || entry.nests) {
             ledger.push_back({"lower", site, "view", true, Verdict::yes(), 0});
             continue;
         }
@@ -76,11 +76,11 @@ Plan lower(const Graph& graph, const Route& route, const Target& target, const R
         add_entries(working, make_site(working, id), route, target, kernels, entries);
     }
     assign_layouts(working, entries, route, target);
-    Plan plan = emit_plan(working, entries, route, target, kernels);
-    plan.settings = settings_of(route, target);
-    place_memory(plan, route, kernels);
+    Emitted emitted = emit_plan(working, entries, route, target, kernels);
+    emitted.plan.settings = settings_of(route, target);
+    place_memory(emitted.plan, emitted.nesting, route, kernels);
     write_ledger(entries, ledger);
-    return plan;
+    return std::move(emitted.plan);
 }
 
 }  // namespace headway

@@ -57,17 +57,26 @@ void for_each_read(const Step& step, F&& f) {
     for (int32_t id : step.operands) f(id);
 }
 
-std::vector<int> last_reads(const Plan& plan) {
+int64_t bytes_of(const Plan& plan, int32_t id) { return plan.buffers[static_cast<size_t>(id)].desc.bytes(); }
+
+// The last step that reads any byte of each buffer.
+std::vector<int> last_reads(const Plan& plan, const Nesting& nesting) {
     std::vector<int> last(plan.buffers.size(), -1);
     for (size_t s = 0; s < plan.steps.size(); ++s)
         for_each_read(plan.steps[s], [&](int32_t id) { last[static_cast<size_t>(id)] = static_cast<int>(s); });
+    const std::vector<int32_t> members = nesting.members();
+    const std::vector<int> own = last;
+    for (int32_t a : members)
+        for (int32_t b : members) {
+            const Nesting::Spot x = nesting.spot(a), y = nesting.spot(b);
+            if (x.whole == y.whole && x.at < y.at + bytes_of(plan, b) && y.at < x.at + bytes_of(plan, a))
+                last[static_cast<size_t>(a)] = std::max(last[static_cast<size_t>(a)], own[static_cast<size_t>(b)]);
+        }
     return last;
 }
 
-int64_t bytes_of(const Plan& plan, int32_t id) { return plan.buffers[static_cast<size_t>(id)].desc.bytes(); }
-
-void share_in_place(Plan& plan, const Registry<Kernel>& kernels) {
-    std::vector<int> last = last_reads(plan);
+void share_in_place(Plan& plan, const Nesting& nesting, const Registry<Kernel>& kernels) {
+    std::vector<int> last = last_reads(plan, nesting);
     std::vector<int32_t> renamed(plan.buffers.size());
     std::iota(renamed.begin(), renamed.end(), 0);
     const auto rename = [&](int32_t& id) {
@@ -80,7 +89,7 @@ void share_in_place(Plan& plan, const Registry<Kernel>& kernels) {
         const Kernel* kernel = kernels.find(step.kernel);
         if (!kernel->fields().in_place || step.dst.size() != 1 || step.dst[0] < 0) continue;
         const int32_t dst = step.dst[0];
-        if (plan.buffers[static_cast<size_t>(dst)].place != Place::arena) continue;
+        if (plan.buffers[static_cast<size_t>(dst)].place != Place::arena || nesting.shares(dst)) continue;
         // The same bytes and the same layout in every role: the kernel meets each element where it writes it.
         const auto same_everywhere = [&](int32_t id) {
             for (size_t k = 0; k < step.src.size(); ++k)
@@ -106,12 +115,13 @@ void share_in_place(Plan& plan, const Registry<Kernel>& kernels) {
     }
 }
 
-std::vector<Life> arena_lives(const Plan& plan) {
+// Of the outermost buffers: alive while any part is.
+std::vector<Life> arena_lives(const Plan& plan, const Nesting& nesting) {
     std::vector<Life> lives(plan.buffers.size());
     for (size_t id = 0; id < lives.size(); ++id) lives[id] = {static_cast<int32_t>(id)};
     const auto touch = [&](int32_t id, int step) {
         if (id < 0) return;
-        Life& life = lives[static_cast<size_t>(id)];
+        Life& life = lives[static_cast<size_t>(nesting.spot(id).whole)];
         if (life.first < 0) life.first = step;
         life.last = step;
     };
@@ -150,7 +160,7 @@ int64_t find_offset(const std::vector<Placed>& placed, const Life& life, int64_t
     return best >= 0 ? best : free_from;
 }
 
-// Buffers that no step touches any more (their step writes elsewhere now) leave the plan.
+// Buffers that no step touches (their step writes elsewhere, or only their parts are read) leave the plan.
 void drop_unused(Plan& plan) {
     std::vector<bool> used(plan.buffers.size(), false);
     const auto mark = [&](int32_t id) {
@@ -184,10 +194,9 @@ void drop_unused(Plan& plan) {
 
 }  // namespace
 
-void place_memory(Plan& plan, const Route& route, const Registry<Kernel>& kernels) {
-    if (route.get(memory_in_place) == "on") share_in_place(plan, kernels);
-    drop_unused(plan);
-    std::vector<Life> lives = arena_lives(plan);
+void place_memory(Plan& plan, const Nesting& nesting, const Route& route, const Registry<Kernel>& kernels) {
+    if (route.get(memory_in_place) == "on") share_in_place(plan, nesting, kernels);
+    std::vector<Life> lives = arena_lives(plan, nesting);
     const Word how = route.get(memory_plan);
     if (how == "best_fit") std::ranges::stable_sort(lives, std::greater<>(), &Life::bytes);
     std::vector<Placed> placed;
@@ -199,6 +208,11 @@ void place_memory(Plan& plan, const Route& route, const Registry<Kernel>& kernel
         placed.push_back({offset, offset + bytes, life.first, life.last});
         plan.arena_bytes = std::max(plan.arena_bytes, offset + bytes);
     }
+    for (int32_t id : nesting.members()) {
+        const Nesting::Spot spot = nesting.spot(id);
+        plan.buffers[static_cast<size_t>(id)].index = plan.buffers[static_cast<size_t>(spot.whole)].index + spot.at;
+    }
+    drop_unused(plan);
 }
 
 }  // namespace headway

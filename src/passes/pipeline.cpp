@@ -35,6 +35,7 @@ const std::vector<PhasePlan>& pipeline() {
              // Data movement: fewer and smaller copies.
              "rewrite_reshape_chain",
              "rewrite_slice_chain",
+             "rewrite_concat_pieces",
              "sink_transpose",
              "rewrite_pad_into_conv",
              // Arithmetic by constants into weights, tables and each other.

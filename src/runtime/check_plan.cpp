@@ -130,7 +130,9 @@ private:
                 bounded(plan_.constants.size());
                 return same_bytes(plan_.constants[static_cast<size_t>(b.index)].desc.bytes());
             case Place::arena:
-                if (b.index < 0 || b.index % 64 != 0) refuse(where, "has an arena offset that is not a multiple of 64");
+                // Kernels load and store at any address of an element: a part may lie anywhere in the whole.
+                if (b.index < 0 || b.index % std::max<int64_t>(static_cast<int64_t>(size_of(b.desc.type)), 1) != 0)
+                    refuse(where, "has an arena offset that is not a multiple of its elements");
                 if (checked_add(b.index, bytes, "arena offset") > plan_.arena_bytes)
                     refuse(where, "ends beyond the arena");
         }

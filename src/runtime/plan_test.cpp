@@ -38,8 +38,8 @@ TEST(CheckPlan, NamesTheFirstBrokenRule) {
               "plan: step 1 (test.scale#1) names a constant that is not there");
     EXPECT_EQ(refusal([](Plan& p) { p.steps.pop_back(); }), "plan: output 0 (out) reads out before it is written");
     EXPECT_EQ(refusal([](Plan& p) { p.buffers[4].index = 256; }), "plan: buffer 4 (b) ends beyond the arena");
-    EXPECT_EQ(refusal([](Plan& p) { p.buffers[4].index = 32; }),
-              "plan: buffer 4 (b) has an arena offset that is not a multiple of 64");
+    EXPECT_EQ(refusal([](Plan& p) { p.buffers[4].index = 130; }),
+              "plan: buffer 4 (b) has an arena offset that is not a multiple of its elements");
     EXPECT_EQ(refusal([](Plan& p) { p.buffers[4].index = 64; }),
               "plan: step 1 (test.scale#1) writes over a part of what it reads");
     EXPECT_EQ(refusal([](Plan& p) { p.buffers[0].index = 2; }), "plan: buffer 0 (x) has an index out of range");

@@ -103,7 +103,8 @@ private:
 
 bool copies(const TensorDesc& desc) { return desc.shape.rank() <= max_copy_rank && size_of(desc.type) != 0; }
 
-// What holds for every data movement.
+}  // namespace
+
 Verdict check_copy(const Problem& problem, CopyPlanner planner) {
     if (!problem.epilogue.empty()) return Verdict::no(Reason::epilogue, "data movement takes none");
     if (problem.src.empty() || !problem.src[0] || problem.dst.empty())
@@ -126,6 +127,8 @@ Verdict check_copy(const Problem& problem, CopyPlanner planner) {
                                std::string(to_string(desc->type)) + " of rank " + std::to_string(desc->shape.rank()));
     return planner(problem, nullptr);
 }
+
+namespace {
 
 Work copy_work(const Problem& problem) {
     Work work;

@@ -60,6 +60,9 @@ std::vector<BoxAxis> whole_box(const Shape& shape);
 // A data movement kernel: checks the problem and, where `plan` is not null, fills it.
 using CopyPlanner = Verdict (*)(const Problem& problem, CopyPlan* plan);
 
+// What holds for every data movement, then what the planner says.
+Verdict check_copy(const Problem& problem, CopyPlanner planner);
+
 // The kernel of one planner for an instruction set, "<family>.copy.<isa>". There are two of each: AVX-512 moves nothing
 // faster.
 Kernel::Fields copy_kernel(const std::string& family, const std::string& help, std::vector<std::string> ops,

@@ -137,6 +137,12 @@ void StridedCopy::cut(int64_t tile_bytes) {
     row_groups_ = ceil_div(rows_, rows_per_tile_);
 }
 
+std::optional<StridedCopy::Run> StridedCopy::as_run() const {
+    if (kind_ != Kind::rows || !outer_.empty()) return std::nullopt;
+    const auto size = static_cast<int64_t>(size_);
+    return Run{src_offset_ * size, dst_offset_ * size, inner_.extent * size};
+}
+
 // One row, or one rectangle of a transpose; positions first..last of the dimension that is split.
 void StridedCopy::copy_one(const std::byte* src, std::byte* dst, int64_t first, int64_t last, const CopyOps& ops,
                            int64_t transpose_block) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/cpu/layout/copy_ops.h"
@@ -25,6 +26,12 @@ public:
     // Cuts the copy into tiles of about so many bytes; without it they are of usual_tile_bytes.
     void cut(int64_t tile_bytes);
     static constexpr int64_t usual_tile_bytes = 64 << 10;
+
+    // All of the copy when it is one run of bytes on both sides.
+    struct Run {
+        int64_t src_at = 0, dst_at = 0, bytes = 0;
+    };
+    std::optional<Run> as_run() const;
 
     int64_t tiles() const { return row_groups_ * chunks_; }
     void run(const std::byte* src, std::byte* dst, int64_t begin, int64_t end, const CopyOps& ops,

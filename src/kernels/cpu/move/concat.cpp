@@ -1,7 +1,7 @@
 // Concat and Split along any axis, in any layout.
 #include <algorithm>
 
-#include "kernels/cpu/layout/copy_plan.h"
+#include "kernels/cpu/move/planners.h"
 
 namespace headway {
 namespace {
@@ -18,6 +18,8 @@ bool fits_beside(const Shape& part, const Shape& whole, size_t axis) {
         if (i != axis && part[i] != whole[i]) return false;
     return true;
 }
+
+}  // namespace
 
 Verdict plan_concat(const Problem& problem, CopyPlan* plan) {
     const TensorDesc& dst = problem.dst[0];
@@ -58,6 +60,8 @@ Verdict plan_split(const Problem& problem, CopyPlan* plan) {
     if (start != src.shape[static_cast<size_t>(axis)]) return Verdict::no(Reason::shape, "extents do not add up");
     return Verdict::yes();
 }
+
+namespace {
 
 const std::string concat_help = "Each input copied to its place along the axis.";
 const Kernel concat_baseline{copy_kernel("concat", concat_help, {"Concat"}, plan_concat, Isa::baseline)};

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "kernels/cpu/move/byte_moves.h"
 #include "kernels/kernel_testing.h"
 
 namespace headway {
@@ -287,6 +288,45 @@ TEST(Reshape, CopiesBytes) {
     test.add_src({ElementType::i64, {2, 12}, Layout::plain}, values);
     test.problem.dst = {{ElementType::i64, {4, 6}, Layout::plain}};
     expect_all<int64_t>(test, values);
+}
+
+std::vector<Index> moves_of(const std::string& op, int64_t axis, const std::vector<TensorDesc>& src,
+                            const std::vector<TensorDesc>& dst) {
+    Problem problem;
+    problem.op = op;
+    problem.attributes.set("axis", axis);
+    problem.src = {src.begin(), src.end()};
+    problem.constant.assign(src.size(), false);
+    problem.dst = dst;
+    std::vector<Index> moves;
+    for (const ByteMove& move : byte_moves(problem))
+        moves.push_back(
+            {static_cast<int64_t>(move.src), static_cast<int64_t>(move.dst), move.src_at, move.dst_at, move.bytes});
+    return moves;
+}
+
+TEST(ByteMoves, AreRunsOfBothSides) {
+    using testing::f32;
+    const std::vector<Index> none;
+    EXPECT_EQ(moves_of("Concat", 1, {f32({1, 3, 5}), f32({1, 0, 5}), f32({1, 2, 5})}, {f32({1, 5, 5})}),
+              (std::vector<Index>{{0, 0, 0, 0, 60}, {2, 0, 0, 60, 40}}));
+    EXPECT_EQ(moves_of("Concat", 1, {f32({2, 3, 5}), f32({2, 2, 5})}, {f32({2, 5, 5})}), none);
+    EXPECT_EQ(moves_of("Split", 0, {f32({5, 2})}, {f32({1, 2}), f32({4, 2})}),
+              (std::vector<Index>{{0, 0, 0, 0, 8}, {0, 1, 8, 0, 32}}));
+    EXPECT_EQ(moves_of("Split", 1, {f32({5, 2})}, {f32({5, 1}), f32({5, 1})}), none);
+    for (const Layout blocked : {Layout::nchw8c, Layout::nchw16c}) {
+        const int64_t block = channel_block(blocked);
+        EXPECT_EQ(moves_of("Concat", 1, {f32({1, block, 3}, blocked), f32({1, 2 * block, 3}, blocked)},
+                           {f32({1, 3 * block, 3}, blocked)}),
+                  (std::vector<Index>{{0, 0, 0, 0, 12 * block}, {1, 0, 0, 12 * block, 24 * block}}));
+        EXPECT_EQ(moves_of("Concat", 1, {f32({1, block - 1, 3}, blocked), f32({1, block + 1, 3}, blocked)},
+                           {f32({1, 2 * block, 3}, blocked)}),
+                  none);
+    }
+    EXPECT_EQ(moves_of("Concat", 1, {f32({1, 3, 5}, Layout::nhwc), f32({1, 2, 5}, Layout::nhwc)},
+                       {f32({1, 5, 5}, Layout::nhwc)}),
+              none);
+    EXPECT_EQ(moves_of("Reorder", 0, {f32({3})}, {f32({3})}), none);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Slice with known bounds: a box with steps of either sign.
 #include <algorithm>
 
-#include "kernels/cpu/layout/copy_plan.h"
+#include "kernels/cpu/move/planners.h"
 
 namespace headway {
 namespace {
@@ -30,6 +30,8 @@ Verdict bounds_of(const Problem& problem, Bounds& bounds) {
         return Verdict::no(Reason::attribute, "bounds of unequal lengths");
     return Verdict::yes();
 }
+
+}  // namespace
 
 Verdict plan_slice(const Problem& problem, CopyPlan* plan) {
     const TensorDesc& src = *problem.src[0];
@@ -64,6 +66,8 @@ Verdict plan_slice(const Problem& problem, CopyPlan* plan) {
     if (plan != nullptr) plan->add_box(0, src, 0, dst, box);
     return Verdict::yes();
 }
+
+namespace {
 
 const std::string help = "A box with constant bounds, copied run by run.";
 const Kernel slice_baseline{copy_kernel("slice", help, {"Slice"}, plan_slice, Isa::baseline)};
