@@ -30,6 +30,25 @@ const Knob<std::string_view> memory_outputs{{
     .witness = "conv_chain",
 }};
 
+const Knob<int64_t> step_cap{{
+    .name = "threads.step_cap",
+    .help = "Most threads that a step may use; 0 = all of the engine's. Steps bound by memory can be as fast on fewer.",
+    .family = "thread",
+    .values = {0, 1, 2, 4, 8},
+    .scope = Scope::site,
+    .witness = "conv_chain",
+    .witness_route = "threads.min_task_us=0",
+}};
+
+// Threads that a step of so much predicted work may use; 0 = all of the engine's.
+int most_threads(double us, const std::vector<std::string>& origins, const Route& route, const Target& target) {
+    const auto least = static_cast<double>(route.get(min_task_us));
+    const int64_t cap = route.get(step_cap, origins);
+    double most = cap > 0 ? static_cast<double>(std::min<int64_t>(cap, target.threads)) : target.threads;
+    if (least > 0) most = std::min(most, us / least);
+    return most >= target.threads ? 0 : std::max(1, static_cast<int>(most));
+}
+
 class Emitter {
 public:
     Emitter(const Graph& graph, const Route& route, const Target& target, const Registry<Kernel>& kernels)
@@ -120,9 +139,7 @@ private:
         step.problem = form.problem;
         step.choices = form.choices;
         step.origins = origins;
-        const auto least = static_cast<double>(route_.get(min_task_us));
-        const double shares = least > 0 ? form.us / least : target_.threads;
-        step.max_threads = shares >= target_.threads ? 0 : std::max(1, static_cast<int>(shares));
+        step.max_threads = most_threads(form.us, origins, route_, target_);
         return step;
     }
 
