@@ -41,6 +41,24 @@ const Knob<int64_t> tasks_per_thread{{
     .witness = "conv_chain",
 }};
 
+const Knob<Word> partition{{
+    .name = "threads.partition",
+    .help = "How our pool shares out a step: pieces that idle threads take from others (steal), one piece for each "
+            "thread that nobody takes over (static), or pieces of half of what is left (guided).",
+    .family = "thread",
+    .values = {"steal", "static", "guided"},
+    .witness = "conv_chain",
+}};
+
+const Knob<Word> wait{{
+    .name = "threads.wait",
+    .help = "What an idle thread of our pool does while it spins: pause keeps its core, yield gives it to whoever else "
+            "wants it. threads.spin_us=0 parks at once.",
+    .family = "thread",
+    .values = {"pause", "yield"},
+    .witness = "conv_chain",
+}};
+
 const Knob<Word> threads_pin{{
     .name = "threads.pin",
     .help = "Whether threads are bound to the allowed CPUs, one each.",
@@ -86,18 +104,25 @@ Settings settings_of(const Route& route, const Target& target) {
     settings.pool = route.get(threads_pool);
     settings.spin_us = route.get(spin_us);
     settings.tasks_per_thread = route.get(tasks_per_thread);
+    settings.partition = route.get(partition);
+    settings.wait = route.get(wait);
     settings.pin = route.get(threads_pin);
     settings.flush_to_zero = route.get(flush_to_zero) == "on";
     settings.weight_pages = route.get(weight_pages);
     settings.arena_pages = route.get(arena_pages);
-    // With one thread nothing waits and nothing is cut: settings without an effect take one form, so that routes which
-    // build the same engine show the same fingerprint.
+    // With one thread nothing waits and nothing is cut, and a team shares out by itself: settings without an effect
+    // take one form, so that routes which build the same engine show the same fingerprint.
+    const Settings plain;
     if (settings.threads == 1) {
-        const Settings plain;
         settings.pool = plain.pool;
         settings.spin_us = plain.spin_us;
-        settings.tasks_per_thread = plain.tasks_per_thread;
     }
+    if (settings.threads == 1 || settings.pool == "openmp") {
+        settings.partition = plain.partition;
+        settings.wait = plain.wait;
+    }
+    if (settings.threads == 1 || settings.partition != plain.partition)
+        settings.tasks_per_thread = plain.tasks_per_thread;
     return settings;
 }
 

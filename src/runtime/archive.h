@@ -100,6 +100,7 @@ public:
         bytes_ = bytes_.subspan(size);
         return piece;
     }
+    bool at_end() const { return bytes_.empty(); }
     void expect_end() const {
         if (!bytes_.empty()) fail("has " + std::to_string(bytes_.size()) + " bytes too many");
     }

@@ -93,6 +93,8 @@ private:
                 refuse("settings", std::string("has an unknown value of ") + name);
         };
         one_of("pool", s.pool, {"own", "openmp"});
+        one_of("partition", s.partition, {"steal", "static", "guided"});
+        one_of("wait", s.wait, {"pause", "yield"});
         one_of("pin", s.pin, {"none", "compact"});
         one_of("weight_pages", s.weight_pages, {"4k", "thp", "mapped"});
         one_of("arena_pages", s.arena_pages, {"4k", "thp"});

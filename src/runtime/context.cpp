@@ -32,6 +32,16 @@ int64_t now_ns() {
         .count();
 }
 
+constexpr int64_t most_chunks = int64_t{1} << 31;  // the own pool keeps both ends of a share in one word
+
+// A thread of a static share runs it in one piece; guided shares are claimed in pieces that shrink down to single
+// tiles.
+int64_t chunks_of(int64_t tiles, int threads, const Settings& settings) {
+    if (settings.partition == "static") return threads;
+    if (settings.partition == "guided") return std::min(tiles, most_chunks);
+    return std::min(tiles, threads * settings.tasks_per_thread);
+}
+
 void check_port(const Port& port, const Tensor& tensor) {
     if (tensor.type() == port.desc.type && tensor.shape() == port.desc.shape) return;
     throw UserError("input " + port.name + " is " + std::string(to_string(tensor.type())) + " " +
@@ -148,7 +158,7 @@ void Context::Impl::run_shared(const Ready& step, Pool& pool) {
             if (tiles > 0) step.prepared->run(step.args, phase, 0, tiles);
             continue;
         }
-        const int64_t chunks = std::min(tiles, threads * impl.plan.settings.tasks_per_thread);
+        const int64_t chunks = chunks_of(tiles, threads, impl.plan.settings);
         pool.run({step.prepared, step.args, impl.scratch_bytes, phase, tiles, chunks, &errors_}, threads);
         errors_.rethrow();
     }

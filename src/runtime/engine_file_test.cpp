@@ -94,6 +94,20 @@ TEST_F(EngineFileTest, KeepsPlanAndInfo) {
     EXPECT_EQ(read_file(path), first);
 }
 
+// Settings younger than the format leave no trace in files that do not use them.
+TEST_F(EngineFileTest, KeepsYoungSettings) {
+    Plan plan = rich_plan();
+    write_engine_file(path, plan, rich_info());
+    const size_t bytes = read_file(path).size();
+    plan.settings.partition = "guided";
+    write_engine_file(path, plan, rich_info());
+    EXPECT_GE(read_file(path).size(), bytes);
+    const EngineFile read = read_engine_file(path);
+    EXPECT_EQ(read.plan.settings, plan.settings);
+    EXPECT_EQ(read.plan.fingerprint(), plan.fingerprint());
+    EXPECT_NE(read.plan.fingerprint(), rich_plan().fingerprint());
+}
+
 TEST_F(EngineFileTest, LoadsAndRuns) {
     for (const char* pages : {"thp", "mapped"}) {
         PlanMaker maker = example(500, 2);

@@ -114,6 +114,38 @@ TEST(Engine, StepsStayWithinTheirThreadLimit) {
     EXPECT_EQ(trace.threads.size(), 20U * 2000U);
 }
 
+TEST(Engine, GivesTheSameHoweverAStepIsSharedOut) {
+    const auto x = numbers(3001, 1), y = numbers(3001, 2);
+    for (const char* partition : {"steal", "static", "guided"})
+        for (const char* wait : {"pause", "yield"})
+            for (const int threads : {2, 3, 7}) {
+                PlanMaker maker = example(3001, threads);
+                maker.plan.settings.partition = partition;
+                maker.plan.settings.wait = wait;
+                Context context(maker.engine());
+                for (int repeat = 0; repeat < 5; ++repeat)
+                    EXPECT_EQ(floats(context.run(std::vector<Tensor>{tensor_of(x), tensor_of(y)})[0]),
+                              example_result(x, y))
+                        << partition << " " << wait << " " << threads;
+            }
+}
+
+// Nobody takes over a static share: each thread runs its own, and the same tiles every time.
+TEST(Engine, StaticSharesStayWithTheirThreads) {
+    const std::vector<Tensor> inputs{tensor_of(numbers(2048, 1))};
+    Plan plan = traced(2048, 4, 0);
+    plan.settings.partition = "static";
+    Context context(Engine::make(plan, PlanMaker::info(), kernels()));
+    for (int repeat = 0; repeat < 10; ++repeat) {
+        trace.threads.clear();
+        context.run(inputs);
+        std::map<std::thread::id, int> tiles;
+        for (const std::thread::id id : trace.threads) ++tiles[id];
+        EXPECT_EQ(tiles.size(), 4U);
+        for (const auto& [id, count] : tiles) EXPECT_EQ(count, 512);
+    }
+}
+
 // What a kernel refuses is the caller's to hear, whichever thread was at it; the engine works on.
 TEST(Engine, PassesErrorsOfAnyThreadToTheCaller) {
     for (const char* pool : pools)

@@ -16,14 +16,15 @@ enum class ValueKind : uint8_t { tensor, sequence, optional, string };
 
 enum class Place : uint8_t { input, output, constant, arena };
 
-// A buffer: a value while it is alive. Arena buffers may share bytes when their lives do not overlap.
+// A buffer: a value while it is alive. Arena buffers share bytes when their lives do not overlap, or when one is a part
+// of the other: of parts and whole, one side is written by steps and the other is a view of those bytes.
 struct Buffer {
     std::string name;  // the value's name in the graph, for taps, profiles and errors
     TensorDesc desc;
     ValueKind kind = ValueKind::tensor;
     int memory_space = 0;  // 0 = host
     Place place = Place::arena;
-    int64_t index = 0;  // input, output or constant number; byte offset for arena (64-byte aligned)
+    int64_t index = 0;  // input, output or constant number; byte offset for arena
 };
 
 struct Constant {
@@ -65,6 +66,8 @@ struct Settings {
     std::string weight_pages = "thp";  // "4k", "thp", "mapped"
     std::string arena_pages = "4k";    // "4k", "thp"
     int64_t tasks_per_thread = 3;
+    std::string partition = "steal";  // "steal", "static" or "guided": how the own pool shares out a step
+    std::string wait = "pause";       // "pause" or "yield": what a spinning thread of the own pool does between looks
     bool operator==(const Settings&) const = default;
 };
 

@@ -182,6 +182,14 @@ void fields(A& a, T& settings) {
     a("weight_pages", settings.weight_pages);
     a("arena_pages", settings.arena_pages);
     a("tasks_per_thread", settings.tasks_per_thread);
+    // Younger than the file's version: written only where they are not the default, at the end of what holds them.
+    if constexpr (A::reading) {
+        if (a.at_end()) return;
+    } else {
+        if (settings.partition == Settings().partition && settings.wait == Settings().wait) return;
+    }
+    a("partition", settings.partition);
+    a("wait", settings.wait);
 }
 
 template <class A, Of<StagedInput> T>

@@ -51,6 +51,9 @@ TEST(CheckPlan, NamesTheFirstBrokenRule) {
               "plan: input 0 (x) has a fixed value of the wrong size");
     EXPECT_EQ(refusal([](Plan& p) { p.settings.threads = 0; }), "plan: settings threads = 0 is outside 1..1024");
     EXPECT_EQ(refusal([](Plan& p) { p.settings.pool = "tbb"; }), "plan: settings has an unknown value of pool");
+    EXPECT_EQ(refusal([](Plan& p) { p.settings.partition = "fair"; }),
+              "plan: settings has an unknown value of partition");
+    EXPECT_EQ(refusal([](Plan& p) { p.settings.wait = "sleep"; }), "plan: settings has an unknown value of wait");
     EXPECT_EQ(refusal([](Plan& p) {
                   p.steps[0].problem.epilogue.code = {{Opcode::relu, 1, 0, 0, 0, 0}};
               }),

@@ -22,7 +22,7 @@ public:
         {
             const FloatMode mode(flush_to_zero_);
             for (int64_t chunk = next.fetch_add(1); chunk < job.chunks; chunk = next.fetch_add(1))
-                job.run(chunk, omp_get_thread_num());
+                job.run(chunk, 1, omp_get_thread_num());
         }
     }
 

@@ -33,6 +33,9 @@ public:
     explicit OwnPool(const Settings& settings)
         : size_(settings.threads),
           spin_(std::chrono::microseconds(settings.spin_us)),
+          steals_(settings.partition != "static"),
+          guided_(settings.partition == "guided"),
+          yields_(settings.wait == "yield"),
           flush_to_zero_(settings.flush_to_zero),
           pinned_(settings.pin == "compact"),
           shares_(static_cast<size_t>(size_)) {
@@ -66,7 +69,7 @@ public:
         take_part(0, threads);
         for (int polls = 0; done_.load(std::memory_order_acquire) != job.chunks; ++polls) {
             if (polls < polls_before_yield)
-                _mm_pause();
+                rest();
             else
                 ::sched_yield();
         }
@@ -77,31 +80,44 @@ private:
         std::atomic<uint64_t> word{0};
     };
 
-    // One chunk off the front (the owner's) or the back (another's); -1 when none is left.
-    static int64_t claim(Share& share, bool own) {
+    struct Claim {
+        int64_t first = 0, count = 0;
+    };
+
+    // A chunk (guided: half of what is left) off the front (the owner's) or the back (another's); none when none is
+    // left.
+    Claim claim(Share& share, bool own) const {
         uint64_t word = share.word.load(std::memory_order_relaxed);
         while (has_work(word)) {
             const uint64_t begin = begin_of(word), end = end_of(word);
-            const uint64_t rest = own ? pack(begin + 1, end) : pack(begin, end - 1);
-            if (share.word.compare_exchange_weak(word, rest, std::memory_order_acq_rel, std::memory_order_relaxed))
-                return static_cast<int64_t>(own ? begin : end - 1);
+            const uint64_t count = guided_ ? (end - begin + 1) / 2 : 1;
+            const uint64_t left = own ? pack(begin + count, end) : pack(begin, end - count);
+            if (share.word.compare_exchange_weak(word, left, std::memory_order_acq_rel, std::memory_order_relaxed))
+                return {static_cast<int64_t>(own ? begin : end - count), static_cast<int64_t>(count)};
         }
-        return -1;
+        return {};
     }
 
     bool run_one(Share& share, bool own, int thread, int& active) {
-        const int64_t chunk = claim(share, own);
-        if (chunk < 0) return false;
+        const Claim claimed = claim(share, own);
+        if (claimed.count == 0) return false;
         active = active_;
-        job_.run(chunk, thread);
-        done_.fetch_add(1, std::memory_order_release);
+        job_.run(claimed.first, claimed.count, thread);
+        done_.fetch_add(claimed.count, std::memory_order_release);
         return true;
+    }
+
+    void rest() const {
+        if (yields_)
+            ::sched_yield();
+        else
+            _mm_pause();
     }
 
     void take_part(int thread, int active) {
         while (run_one(shares_[static_cast<size_t>(thread)], true, thread, active)) {
         }
-        for (int step = 1; step < active; ++step) {
+        for (int step = 1; step < active && steals_; ++step) {
             Share& other = shares_[static_cast<size_t>((thread + step) % active)];
             while (run_one(other, false, thread, active)) {
             }
@@ -122,7 +138,7 @@ private:
             do {
                 for (int poll = 0; poll < polls_per_clock_read; ++poll) {
                     if (has_work(word.load(std::memory_order_relaxed))) return true;
-                    _mm_pause();
+                    rest();
                 }
                 if (stop_.load(std::memory_order_relaxed)) return false;
             } while (Clock::now() < deadline);
@@ -145,7 +161,7 @@ private:
 
     const int size_;
     const Clock::duration spin_;
-    const bool flush_to_zero_, pinned_;
+    const bool steals_, guided_, yields_, flush_to_zero_, pinned_;
     std::vector<Share> shares_;
     TileJob job_;
     int active_ = 0;

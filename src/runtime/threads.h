@@ -48,13 +48,13 @@ struct TileJob {
     TileErrors* errors = nullptr;
 
     // Data may be wrong for a kernel (an index outside its axis), and only the caller's thread can say so.
-    void run(int64_t chunk, int thread) const noexcept {
+    void run(int64_t first, int64_t count, int thread) const noexcept {
         Args own = args;
         own.scratch += thread * scratch_stride;
         try {
-            prepared->run(own, phase, chunk * tiles / chunks, (chunk + 1) * tiles / chunks);
+            prepared->run(own, phase, first * tiles / chunks, (first + count) * tiles / chunks);
         } catch (...) {
-            errors->keep(chunk);
+            errors->keep(first);
         }
     }
 };
