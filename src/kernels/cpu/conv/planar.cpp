@@ -262,8 +262,9 @@ double efficiency(const PlanarTiles& tiles, const ConvGeometry& g) {
     const double channels = narrowest, taps = static_cast<double>(g.kw);
     double share = 0.98 * channels / (channels + 0.4);  // channels share the loads of pixels
     share *= taps / (taps + 0.25);                      // a kernel row is a loop of its own
-    if (g.stride_w > 1) share *= 0.75;                  // rows of split pixels come from the second-level cache
-    return share * std::min(1.0, sums / 9);             // fewer do not hide the latency of multiply-adds
+    // Rows of split pixels come from the second-level cache, for a single channel once for each product.
+    if (g.stride_w > 1) share *= narrowest == 1 ? 0.55 : 0.75;
+    return share * std::min(1.0, sums / 9);  // fewer do not hide the latency of multiply-adds
 }
 
 Work work_of(const PlanarTiles& tiles, const Problem& problem) {
