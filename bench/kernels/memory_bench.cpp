@@ -159,8 +159,8 @@ void lstm_step(benchmark::State& state, const char* weights) {
     problem.constant = {false, true, true, true, false, false, false};
     problem.dst = {f32({1, 1, batch, n}), f32({1, batch, n}), f32({1, batch, n})};
     Choices choices;
-    choices.set("lstm.weights", weights);
-    run_all(state, Run("lstm.packed.avx2", problem, choices), static_cast<double>(batch), 4.0 * 8 * n * n);
+    choices.set("recurrent.weights", weights);
+    run_all(state, Run("recurrent.step.avx2", problem, choices), static_cast<double>(batch), 4.0 * 8 * n * n);
 }
 
 [[maybe_unused]] const auto* const declared_benchmarks = [] {

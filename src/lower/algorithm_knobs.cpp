@@ -53,6 +53,18 @@ const Knob<Word> attention_algorithm{{
     .witness = "attention",
 }};
 
+const Knob<Word> recurrent_algorithm{{
+    .name = "recurrent.algorithm",
+    .help =
+        "How LSTM, GRU and RNN are computed: the input multiplied at each step with the hidden values, or the input "
+        "of many steps as one product before they are walked.",
+    .family = "kernel",
+    .values = {"auto", "step", "sequence"},
+    .numerics = Numerics::reorders,
+    .scope = Scope::site,
+    .witness = "gru",
+}};
+
 const Knob<Word> compute_format{{
     .name = "format.compute",
     .help =
@@ -148,6 +160,7 @@ std::string forced_algorithm(const std::string& op, const Route& route, const st
     if (op == "ConvTranspose") word = route.get(deconv_algorithm, origins);
     if (op == "MatMul" || op == "Gemm") word = route.get(matmul_algorithm, origins);
     if (op == "headway/StridedAttention") word = route.get(attention_algorithm, origins);
+    if (op == "LSTM" || op == "GRU" || op == "RNN") word = route.get(recurrent_algorithm, origins);
     return word == "auto" ? "" : std::string(word);
 }
 

@@ -1,1 +1,0 @@
-#include "kernels/cpu/recurrent/lstm_ops_kernel.h"

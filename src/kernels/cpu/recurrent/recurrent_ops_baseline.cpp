@@ -1,0 +1,1 @@
+#include "kernels/cpu/recurrent/recurrent_ops_kernel.h"
