@@ -26,9 +26,10 @@ const Knob<std::string_view> layout_mixed{{
 
 constexpr Layout all_layouts[] = {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c};
 
-// Tensors that follow the site's layout: f32 tensors with spatial axes, of the rank of the dst.
+// Tensors that follow the site's layout: f32 or quantised ones with spatial axes, of the rank of the dst.
 bool follows_layout(const TensorDesc& desc, size_t rank) {
-    return desc.type == ElementType::f32 && desc.shape.rank() >= 3 && desc.shape.rank() == rank;
+    const bool has_form = desc.type == ElementType::f32 || desc.type == ElementType::u8 || desc.type == ElementType::i8;
+    return has_form && desc.shape.rank() >= 3 && desc.shape.rank() == rank;
 }
 
 // The site's problem with its data in `in` and its results in `out`. Operands follow the dst when they have its shape;

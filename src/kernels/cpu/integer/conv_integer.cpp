@@ -65,9 +65,14 @@ private:
         const auto* panels = reinterpret_cast<const int8_t*>(operands_.at(args, 1)) + group * panels_.bytes();
         const int32_t* sums = operands_.sums(args) + group * g_.group_oc();
         int32_t* y = reinterpret_cast<int32_t*>(args.dst[0]) + (image * g_.oc + group * g_.group_oc()) * pixels + first;
-        for (int64_t panel = 0; panel < panels_.panels(); ++panel)
-            multiply_panel(micro_, panels_, rows, panel, panels, sums, zeros,
-                           [&](int64_t r, int64_t channel, int32_t value) { y[channel * pixels + r] = value; });
+        for (int64_t panel = 0; panel < panels_.panels(); ++panel) {
+            const IntegerColumns columns = columns_of_panel(panels_, panel, sums, zeros);
+            multiply_panel(micro_, panels_, rows, panel, panels, columns, [&](int64_t r, const IntegerRow& values) {
+                int32_t line[IntegerMicro::columns];
+                micro_.finish_i32(values, line);
+                for (int64_t j = 0; j < columns.width; ++j) y[(columns.first + j) * pixels + r] = line[j];
+            });
+        }
     }
 
     // Windows of output pixels [first, first + count) of one image and group; padding is the zero point.
@@ -78,6 +83,7 @@ private:
         return room().rows(args.scratch, count, [&](int64_t r, uint8_t* row) {
             gather_window(x, (first + r) / g_.ow * g_.stride_h - g_.pad_top,
                           (first + r) % g_.ow * g_.stride_w - g_.pad_left, zero, row);
+            return micro_.move_row(row, panels_.k, 0, row);
         });
     }
 

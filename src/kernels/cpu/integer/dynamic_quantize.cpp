@@ -1,30 +1,19 @@
 // DynamicQuantizeLinear: the range of the input, then the input as u8.
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked.h"
-#include "kernels/cpu/integer/quantize_ops.h"
-#include "kernels/kernel.h"
+#include "kernels/cpu/integer/byte_range.h"
+#include "kernels/cpu/integer/linear_quantize.h"
 
 namespace headway {
 namespace {
-
-const Knob<int64_t> tile_kelements{{
-    .name = "quantize.tile_kelements",
-    .help = "Elements of a DynamicQuantizeLinear that are one unit of scheduling, in thousands. Less spreads short "
-            "sequences over threads, more saves hand-overs on long ones; the range is the same.",
-    .family = "kernel",
-    .values = {16, 4, 64},
-    .scope = Scope::site,
-    .witness = "dynamic_quantize",
-}};
 
 class DynamicQuantize final : public Prepared {
 public:
     DynamicQuantize(const QuantizeOps& ops, const Problem& problem, const Choices& choices)
         : ops_(ops),
           elements_(problem.src[0]->shape.elements()),
-          each_(choices.get(tile_kelements) * 1024),
+          each_(choices.get(quantize_tile_knob) * 1024),
           tiles_(ceil_div(elements_, each_)) {
         for (size_t i = 0; i < 3; ++i) wanted_[i] = problem.dst[i].type != ElementType::undefined;
     }
@@ -48,15 +37,13 @@ public:
             whole.low = std::min(whole.low, ranges[tile].low);
             whole.high = std::max(whole.high, ranges[tile].high);
         }
-        const float scale = (whole.high - whole.low) / 255;
-        const float divisor = scale == 0 ? 1 : scale;  // values of zero alone have no scale of their own
-        const float zero = std::clamp(std::nearbyint(-whole.low / divisor), 0.0F, 255.0F);
+        const ByteRange range = ByteRange::between(whole.low, whole.high);
         for (int64_t tile = begin; tile < end; ++tile) {
-            if (tile == 0 && wanted_[1]) *reinterpret_cast<float*>(args.dst[1]) = scale;
-            if (tile == 0 && wanted_[2]) *args.dst[2] = static_cast<std::byte>(zero);
+            if (tile == 0 && wanted_[1]) *reinterpret_cast<float*>(args.dst[1]) = range.scale;
+            if (tile == 0 && wanted_[2]) *args.dst[2] = static_cast<std::byte>(range.zero);
             if (wanted_[0] && tile < tiles_)
-                ops_.quantize(x + tile * each_, count(tile), divisor, zero,
-                              reinterpret_cast<uint8_t*>(args.dst[0]) + tile * each_);
+                range.quantize(ops_, x + tile * each_, count(tile),
+                               reinterpret_cast<uint8_t*>(args.dst[0]) + tile * each_);
         }
     }
 
@@ -89,7 +76,7 @@ Kernel::Fields fields_of(Isa isa, const QuantizeOps& ops) {
     fields.ops = {"DynamicQuantizeLinear"};
     fields.isa = isa;
     fields.numerics = Numerics::exact;
-    fields.knobs = {&tile_kelements};
+    fields.knobs = {&quantize_tile_knob};
     fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
     fields.work = [](const Problem& problem, const Target&, const Choices&) {
         const double bytes = static_cast<double>(problem.src[0]->bytes());
@@ -103,6 +90,7 @@ Kernel::Fields fields_of(Isa isa, const QuantizeOps& ops) {
 
 const Kernel dynamic_quantize_baseline{fields_of(Isa::baseline, baseline::quantize_ops)};
 const Kernel dynamic_quantize_avx2{fields_of(Isa::avx2, avx2::quantize_ops)};
+const Kernel dynamic_quantize_avx512{fields_of(Isa::avx512, avx512::quantize_ops)};
 
 }  // namespace
 }  // namespace headway

@@ -146,16 +146,19 @@ private:
         const IntegerZeros zeros{zero_point(operands_.at(args, 2), a_type_) + flip_of(a_type_, moved_a),
                                  operands_.at(args, 3), b_type_, b_zero_per_column_};
         int32_t* c = reinterpret_cast<int32_t*>(args.dst[0]) + (item.c * g_.rows + row) * g_.columns;
-        for (int64_t panel = first; panel < last; ++panel)
-            multiply_panel(micro_, panels_, rows, panel, b, sums, zeros,
-                           [&](int64_t r, int64_t j, int32_t value) { c[r * g_.columns + j] = value; });
+        for (int64_t panel = first; panel < last; ++panel) {
+            const IntegerColumns columns = columns_of_panel(panels_, panel, sums, zeros);
+            multiply_panel(micro_, panels_, rows, panel, b, columns, [&](int64_t r, const IntegerRow& values) {
+                micro_.finish_i32(values, c + r * g_.columns + columns.first);
+            });
+        }
     }
 
     IntegerRows read_rows(const Args& args, int64_t first, int64_t count) const {
         const auto* from = reinterpret_cast<const uint8_t*>(args.src[0]) + first * g_.inner;
         const uint8_t flip = flip_of(a_type_, moved_a);
         return room().rows(args.scratch, count, [&](int64_t r, uint8_t* to) {
-            for (int64_t k = 0; k < g_.inner; ++k) to[k] = from[r * g_.inner + k] ^ flip;
+            return micro_.move_row(from + r * g_.inner, g_.inner, flip, to);
         });
     }
 

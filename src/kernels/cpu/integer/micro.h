@@ -18,11 +18,31 @@ struct IntegerTile {
 };
 using IntegerTileFunction = void (*)(const IntegerTile&);
 
+// One row of a tile on its way out. Its sums are exact modulo 2^32:
+//     c[j] + column[j] - b_zero[j] * sum, for j < width
+struct IntegerRow {
+    const int32_t* c;
+    const int32_t* column;  // what is the same for all rows
+    const int32_t* b_zero;  // nullptr: all 0
+    int32_t sum;            // of the row of a
+    int64_t width;
+};
+
 struct IntegerMicro {
     static constexpr int columns = 32;  // of a panel, on every instruction set
     static constexpr int most_rows = 8;
     int rows;  // most rows of a tile
     IntegerTileFunction tiles[most_rows + 1];
+    // to[k] = from[k] ^ flip; the sum of them.
+    int32_t (*move_row)(const uint8_t* from, int64_t n, uint8_t flip, uint8_t* to);
+    // sums[j] = sum over the taps of (taps[t][first + j] ^ flip) * weights[t * step + j], for j < width <= columns.
+    void (*depthwise)(const uint8_t* const* taps, int64_t count, int64_t first, int64_t width, uint8_t flip,
+                      const int8_t* weights, int64_t step, int32_t* sums);
+    void (*finish_i32)(const IntegerRow& row, int32_t* y);
+    // sum * scale[j] + bias[j]
+    void (*finish_f32)(const IntegerRow& row, const float* scale, const float* bias, float* y);
+    // round(clamp(sum * scale[j], low, high)) to nearest even + zero, as the lowest byte.
+    void (*finish_bytes)(const IntegerRow& row, const float* scale, float low, float high, float zero, uint8_t* y);
 };
 
 namespace baseline {

@@ -1,5 +1,5 @@
 // Products of 16-bit numbers, two to a sum (vpmaddwd): vpmaddubsw on the bytes themselves would saturate.
-#include "kernels/cpu/integer/micro.h"
+#include "kernels/cpu/integer/micro_rows_kernel.h"
 #include "kernels/cpu/simd.h"
 
 namespace headway::avx2 {
@@ -43,6 +43,7 @@ void tile(const IntegerTile& tile) {
 
 }  // namespace
 
-const constinit IntegerMicro integer_micro{4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}};
+const constinit IntegerMicro integer_micro{
+    4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}, move_row, depthwise, finish_i32, finish_f32, finish_bytes};
 
 }  // namespace headway::avx2

@@ -1,4 +1,4 @@
-#include "kernels/cpu/integer/micro.h"
+#include "kernels/cpu/integer/micro_rows_kernel.h"
 #include "kernels/cpu/simd.h"
 
 namespace headway::avx512vnni {
@@ -31,6 +31,9 @@ void tile(const IntegerTile& tile) {
 }  // namespace
 
 const constinit IntegerMicro integer_micro{
-    8, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>}};
+    8,           {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>},
+    move_row,    depthwise,
+    finish_i32,  finish_f32,
+    finish_bytes};
 
 }  // namespace headway::avx512vnni

@@ -1,4 +1,4 @@
-#include "kernels/cpu/integer/micro.h"
+#include "kernels/cpu/integer/micro_rows_kernel.h"
 
 namespace headway::baseline {
 namespace {
@@ -23,6 +23,7 @@ void tile(const IntegerTile& tile) {
 
 }  // namespace
 
-const constinit IntegerMicro integer_micro{4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}};
+const constinit IntegerMicro integer_micro{
+    4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}, move_row, depthwise, finish_i32, finish_f32, finish_bytes};
 
 }  // namespace headway::baseline

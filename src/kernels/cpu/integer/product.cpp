@@ -58,6 +58,21 @@ int32_t zero_point(const std::byte* at, ElementType type) {
     return type == ElementType::i8 ? static_cast<int8_t>(bits) : bits;
 }
 
+IntegerColumns columns_of_panel(const IntegerPanels& shape, int64_t panel, const int32_t* sums,
+                                const IntegerZeros& zeros) {
+    IntegerColumns columns;
+    columns.first = panel * IntegerMicro::columns;
+    columns.width = std::min<int64_t>(IntegerMicro::columns, shape.n - columns.first);
+    for (int64_t j = 0; j < columns.width; ++j) {
+        columns.b_zero[j] = zeros.column(columns.first + j);
+        columns.b_moved = columns.b_moved || columns.b_zero[j] != 0;
+        const auto lost = static_cast<uint32_t>(shape.k) * static_cast<uint32_t>(columns.b_zero[j]) -
+                          static_cast<uint32_t>(sums[columns.first + j]);
+        columns.column[j] = static_cast<int32_t>(static_cast<uint32_t>(zeros.a) * lost);
+    }
+    return columns;
+}
+
 Work integer_work(const IntegerIsa& isa, const IntegerPanels& shape, double rows, double bytes) {
     const double columns = static_cast<double>(shape.panels() * IntegerMicro::columns);
     Work work{2 * rows * static_cast<double>(shape.row_bytes()) * columns, bytes, 0};

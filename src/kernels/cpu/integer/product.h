@@ -73,18 +73,15 @@ class IntegerRowRoom {
 public:
     IntegerRowRoom(const IntegerPanels& shape, int64_t rows);
     int64_t bytes() const { return sums_at_ + rows_ * static_cast<int64_t>(sizeof(int32_t)); }
-    // fill(row, values) writes shape.k moved values; the padding and the sums are added here.
+    // fill(row, values) writes shape.k moved values and returns their sum; the padding is added here.
     template <class Fill>
     IntegerRows rows(std::byte* scratch, int64_t count, Fill&& fill) const {
         auto* values = reinterpret_cast<uint8_t*>(scratch);
         auto* sums = reinterpret_cast<int32_t*>(scratch + sums_at_);
         for (int64_t r = 0; r < count; ++r) {
             uint8_t* row = values + r * step_;
-            fill(r, row);
+            sums[r] = fill(r, row);
             for (int64_t k = k_; k < step_; ++k) row[k] = 0;
-            int32_t sum = 0;
-            for (int64_t k = 0; k < k_; ++k) sum += row[k];
-            sums[r] = sum;
         }
         return {values, step_, sums, count};
     }
@@ -93,31 +90,28 @@ private:
     int64_t k_, step_, rows_, sums_at_;
 };
 
-// Calls store(row, column, value) for all rows and the columns of one panel that exist.
-template <class Store>
+// What the zero points make of the columns of one panel.
+struct IntegerColumns {
+    int32_t column[IntegerMicro::columns];
+    int32_t b_zero[IntegerMicro::columns];
+    bool b_moved = false;  // some b_zero is not 0
+    int64_t first = 0, width = 0;
+};
+IntegerColumns columns_of_panel(const IntegerPanels& shape, int64_t panel, const int32_t* sums,
+                                const IntegerZeros& zeros);
+
+// Calls finish(row, IntegerRow) for all rows and the columns of one panel.
+template <class Finish>
 void multiply_panel(const IntegerMicro& micro, const IntegerPanels& shape, const IntegerRows& a, int64_t panel,
-                    const int8_t* panels, const int32_t* sums, const IntegerZeros& zeros, Store&& store) {
+                    const int8_t* panels, const IntegerColumns& columns, Finish&& finish) {
     alignas(64) int32_t c[IntegerMicro::most_rows * IntegerMicro::columns];
-    const int64_t first = panel * IntegerMicro::columns;
-    const int64_t width = shape.n - first < IntegerMicro::columns ? shape.n - first : IntegerMicro::columns;
-    // What a_zero makes of each column, and b_zero itself.
-    uint32_t from_a[IntegerMicro::columns], b_zero[IntegerMicro::columns];
-    for (int64_t j = 0; j < width; ++j) {
-        b_zero[j] = static_cast<uint32_t>(zeros.column(first + j));
-        from_a[j] = static_cast<uint32_t>(zeros.a) *
-                    (static_cast<uint32_t>(shape.k) * b_zero[j] - static_cast<uint32_t>(sums[first + j]));
-    }
     for (int64_t row = 0; row < a.count;) {
         const int64_t left = a.count - row;
         const int64_t height = left < micro.rows ? left : micro.rows;
         micro.tiles[height]({a.values + row * a.step, a.step, panels + panel * shape.panel_bytes(), shape.quads(), c});
-        for (int64_t r = 0; r < height; ++r) {
-            const auto row_sum = static_cast<uint32_t>(a.sums[row + r]);
-            for (int64_t j = 0; j < width; ++j)
-                store(row + r, first + j,
-                      static_cast<int32_t>(static_cast<uint32_t>(c[r * IntegerMicro::columns + j]) + from_a[j] -
-                                           b_zero[j] * row_sum));
-        }
+        for (int64_t r = 0; r < height; ++r)
+            finish(row + r, IntegerRow{c + r * IntegerMicro::columns, columns.column,
+                                       columns.b_moved ? columns.b_zero : nullptr, a.sums[row + r], columns.width});
         row += height;
     }
 }

@@ -1,21 +1,39 @@
-// The loops of DynamicQuantizeLinear for one instruction set.
+// The loops of QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear for one instruction set.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/target.h"
+
 namespace headway {
+
+// Scale and zero point of a run: one of each, or (each) one for every element.
+struct QuantizeScales {
+    const float* scale;
+    const float* zero;
+    bool each;
+};
 
 struct QuantizeOps {
     // Smallest and largest of 0 and n values; NaN counts for nothing.
     void (*range)(const float* x, int64_t n, float* low, float* high);
-    // round(x / scale) to nearest even + zero, within 0 and 255; NaN is 0.
-    void (*quantize)(const float* x, int64_t n, float scale, float zero, uint8_t* y);
+    // round(x / scale) to nearest even + zero, within low and low + 255, as the lowest byte; NaN is 0.
+    void (*quantize)(const float* x, int64_t n, const QuantizeScales& scales, float low, uint8_t* y);
+    // (x - zero) * scale
+    void (*dequantize_u8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
+    void (*dequantize_i8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
 };
 
 namespace baseline {
 extern const QuantizeOps quantize_ops;
 }
 namespace avx2 {
+extern const QuantizeOps quantize_ops;
+}
+namespace avx512 {
+extern const QuantizeOps quantize_ops;
+}
+namespace emulated512 {
 extern const QuantizeOps quantize_ops;
 }
 

@@ -1,0 +1,148 @@
+// QuantizeLinear and DequantizeLinear against ONNX's formulas in double: exact on every instruction set.
+#include "kernels/cpu/integer/linear_quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/kernel_testing.h"
+
+namespace headway {
+namespace {
+
+const Kernel quantize_emulated512{linear_quantize_fields("emulated512", Isa::avx2, emulated512::quantize_ops)};
+const Kernel dequantize_emulated512{linear_dequantize_fields("emulated512", Isa::avx2, emulated512::quantize_ops)};
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+struct Scales {
+    Shape shape;  // {} or one extent
+    int64_t axis = 0;
+    bool has_zero = true, constant = true;
+};
+
+int64_t entry_of(const Scales& scales, const std::vector<int64_t>& index) {
+    return scales.shape.elements() == 1 ? 0 : index[static_cast<size_t>(scales.axis)];
+}
+
+double low_of(ElementType type) { return type == ElementType::u8 ? 0 : -128; }
+
+struct Parameters {
+    std::vector<float> scale;
+    std::vector<uint8_t> zero;
+
+    double zero_at(ElementType type, int64_t k) const {
+        const uint8_t bits = zero[static_cast<size_t>(k)];
+        return type == ElementType::u8 ? bits : static_cast<int8_t>(bits);
+    }
+};
+
+Parameters parameters_of(const Scales& scales, ElementType type) {
+    Parameters parameters;
+    for (int64_t k = 0; k < scales.shape.elements(); ++k) {
+        parameters.scale.push_back(0.03F + 0.01F * static_cast<float>(k % 7));
+        const int64_t zero = type == ElementType::u8 ? 128 + k % 5 : k % 9 - 4;
+        parameters.zero.push_back(static_cast<uint8_t>(scales.has_zero ? zero : 0));
+    }
+    return parameters;
+}
+
+void add_parameters(testing::KernelCase& test, const Scales& scales, ElementType type, const Parameters& parameters) {
+    test.problem.attributes.set("axis", scales.axis);
+    test.add_src({ElementType::f32, scales.shape, Layout::plain}, parameters.scale, scales.constant);
+    if (scales.has_zero)
+        test.add_src({type, scales.shape, Layout::plain}, parameters.zero, scales.constant);
+    else
+        test.add_absent();
+}
+
+template <class T>
+void expect_all(const testing::KernelCase& test, const std::vector<T>& want) {
+    const auto kernels = testing::kernels_for(test.problem.op);
+    ASSERT_GE(kernels.size(), 2U);
+    for (const Kernel* kernel : kernels)
+        EXPECT_EQ(testing::run_kernel<T>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
+}
+
+void check(const Shape& shape, const Scales& scales, ElementType type, Layout layout) {
+    const Parameters parameters = parameters_of(scales, type);
+    // Ties, ends of the range, what has no integer.
+    std::vector<float> x = testing::random_floats(shape.elements(), 3, -9, 9);
+    const float special[] = {0.5F * parameters.scale[0],
+                             1.5F * parameters.scale[0],
+                             -2.5F * parameters.scale[0],
+                             infinity,
+                             -infinity,
+                             nan,
+                             1e30F,
+                             -0.0F};
+    for (size_t i = 0; i < x.size() && i < std::size(special); ++i) x[x.size() - 1 - i] = special[i];
+    testing::KernelCase forwards, backwards;
+    forwards.problem.op = "QuantizeLinear";
+    backwards.problem.op = "DequantizeLinear";
+    forwards.problem.dst = {{type, shape, layout}};
+    backwards.problem.dst = {{ElementType::f32, shape, layout}};
+    std::vector<uint8_t> bytes;
+    std::vector<float> numbers;
+    testing::for_each_index(shape, [&](const std::vector<int64_t>& index, int64_t at) {
+        const int64_t k = entry_of(scales, index);
+        const float scale = parameters.scale[static_cast<size_t>(k)];
+        const double zero = parameters.zero_at(type, k);
+        const double steps = std::nearbyint(x[static_cast<size_t>(at)] / scale) + zero;
+        const double kept = std::isnan(steps) ? 0 : std::clamp(steps, low_of(type), low_of(type) + 255);
+        bytes.push_back(static_cast<uint8_t>(static_cast<int64_t>(kept)));
+        numbers.push_back(static_cast<float>((kept - zero) * scale));
+    });
+    forwards.add_src({ElementType::f32, shape, layout}, x);
+    backwards.add_src({type, shape, layout}, bytes);
+    add_parameters(forwards, scales, type, parameters);
+    add_parameters(backwards, scales, type, parameters);
+    expect_all(forwards, bytes);
+    expect_all(backwards, numbers);
+}
+
+TEST(LinearQuantize, IsExactOnOddShapes) {
+    const std::vector<std::pair<Shape, Scales>> cases{
+        {{}, {}},
+        {{1}, {}},
+        {{17}, {{}, 0, false}},
+        {{3, 24}, {Shape{1}, 1, true, false}},
+        {{0, 5}, {}},
+        {{40001}, {}},
+        {{3, 17, 5}, {Shape{17}, 1}},
+        {{3, 17, 5}, {Shape{17}, 1, true, false}},
+        {{2, 5, 24}, {Shape{24}, 2}},
+        {{700, 33}, {Shape{33}, 1, false}},
+        {{24, 1000}, {Shape{24}, 0}},
+        {{0, 5}, {Shape{5}, 1}},
+    };
+    for (const auto& [shape, scales] : cases)
+        for (ElementType type : {ElementType::u8, ElementType::i8}) check(shape, scales, type, Layout::plain);
+}
+
+TEST(LinearQuantize, KeepsChannelLayouts) {
+    for (ElementType type : {ElementType::u8, ElementType::i8}) {
+        for (int64_t channels : {1, 3, 17, 24}) {
+            check({2, channels, 5, 3}, {}, type, Layout::nhwc);
+            check({2, channels, 5, 3}, {Shape{channels}, 1}, type, Layout::nhwc);
+        }
+        check({2, 24, 5, 3}, {}, type, Layout::nchw8c);
+        check({2, 32, 5, 3}, {}, type, Layout::nchw16c);
+    }
+}
+
+TEST(LinearQuantize, RefusesPaddedChannels) {
+    testing::KernelCase test;
+    test.problem.op = "QuantizeLinear";
+    test.add_src({ElementType::f32, {1, 17, 2, 2}, Layout::nchw8c}, std::vector<float>(68));
+    test.add_src({ElementType::f32, {}, Layout::plain}, std::vector<float>{1}, true);
+    test.problem.dst = {{ElementType::u8, {1, 17, 2, 2}, Layout::nchw8c}};
+    for (const Kernel* kernel : testing::kernels_for("QuantizeLinear"))
+        EXPECT_EQ(kernel->supports(test.problem, Target::native(), {}).reason, Reason::layout);
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,1 @@
+#include "kernels/cpu/integer/quantize_ops_kernel.h"

@@ -1,0 +1,199 @@
+// QLinearConv, QLinearMatMul and QGemm against plain loops over integers and one quotient in double.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/kernel_testing.h"
+
+namespace headway {
+namespace {
+
+constexpr ElementType byte_types[] = {ElementType::u8, ElementType::i8};
+
+std::vector<uint8_t> random_bytes(int64_t count, uint32_t seed) {
+    std::mt19937 generator(seed);
+    std::vector<uint8_t> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<uint8_t>(generator() >> 8));
+    return values;
+}
+
+int64_t number(uint8_t bits, ElementType type) { return type == ElementType::i8 ? static_cast<int8_t>(bits) : bits; }
+
+struct Types {
+    ElementType x, w, y;
+};
+
+// Scales that are powers of two: quotients are exact, and ties happen.
+struct Parameters {
+    float x_scale = 0.5F, y_scale = 64;
+    uint8_t x_zero = 3, y_zero = 100;
+    std::vector<float> w_scale;
+    std::vector<uint8_t> w_zero;
+    std::vector<int32_t> bias;
+};
+
+Parameters parameters_of(int64_t channels, bool per_channel, bool moved, bool has_bias) {
+    Parameters p;
+    for (int64_t i = 0; i < (per_channel ? channels : 1); ++i) {
+        p.w_scale.push_back(i % 2 == 0 ? 0.5F : 0.25F);
+        p.w_zero.push_back(static_cast<uint8_t>(moved ? i % 3 + 1 : 0));
+    }
+    for (int64_t i = 0; has_bias && i < channels; ++i) p.bias.push_back(static_cast<int32_t>(i * 37 - 200));
+    return p;
+}
+
+uint8_t quantised(int64_t sum, int64_t channel, const Parameters& p, ElementType type) {
+    const size_t k = p.w_scale.size() == 1 ? 0 : static_cast<size_t>(channel);
+    if (!p.bias.empty()) sum += p.bias[static_cast<size_t>(channel)];
+    const double real = static_cast<double>(sum) * p.x_scale * p.w_scale[k] / p.y_scale;
+    const double low = type == ElementType::u8 ? 0 : -128;
+    const double steps = std::nearbyint(real) + static_cast<double>(number(p.y_zero, type));
+    return static_cast<uint8_t>(static_cast<int64_t>(std::clamp(steps, low, low + 255)));
+}
+
+int64_t weight_zero(const Parameters& p, int64_t channel, ElementType type) {
+    return number(p.w_zero[p.w_zero.size() == 1 ? 0 : static_cast<size_t>(channel)], type);
+}
+
+void add_quantised(testing::KernelCase& test, TensorDesc desc, const std::vector<uint8_t>& values,
+                   const std::vector<float>& scale, const std::vector<uint8_t>& zero, bool constant) {
+    const Shape parameters = scale.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(scale.size())};
+    const ElementType type = desc.type;
+    test.add_src(std::move(desc), values, constant);
+    test.add_src({ElementType::f32, parameters, Layout::plain}, scale, true);
+    test.add_src({type, parameters, Layout::plain}, zero, true);
+}
+
+void add_output(testing::KernelCase& test, ElementType type, const Parameters& p) {
+    test.add_src({ElementType::f32, {}, Layout::plain}, std::vector<float>{p.y_scale}, true);
+    test.add_src({type, {}, Layout::plain}, std::vector<uint8_t>{p.y_zero}, true);
+}
+
+void add_bias(testing::KernelCase& test, const Parameters& p) {
+    if (!p.bias.empty())
+        test.add_src({ElementType::i32, {static_cast<int64_t>(p.bias.size())}, Layout::plain}, p.bias, true);
+}
+
+void expect_all(const testing::KernelCase& test, const std::vector<uint8_t>& want) {
+    int ran = 0;
+    for (const Kernel* kernel : testing::kernels_for(test.problem.op)) {
+        const Verdict verdict = kernel->supports(test.problem, Target::native(), test.choices);
+        if (verdict.reason == Reason::isa) continue;
+        EXPECT_EQ(testing::run_kernel<uint8_t>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
+        ++ran;
+    }
+    EXPECT_GT(ran, 0);
+}
+
+struct Conv {
+    Shape x, w;
+    std::vector<int64_t> strides, pads, dilations;
+    int64_t group = 1;
+    bool per_channel = false, moved = false, has_bias = true;
+};
+
+void check(const Conv& conv, const Types& types) {
+    const Parameters p = parameters_of(conv.w[0], conv.per_channel, conv.moved, conv.has_bias);
+    const auto x = random_bytes(conv.x.elements(), 1), w = random_bytes(conv.w.elements(), 2);
+    testing::KernelCase test;
+    test.problem.op = "QLinearConv";
+    test.problem.attributes.set("strides", conv.strides);
+    test.problem.attributes.set("pads", conv.pads);
+    test.problem.attributes.set("dilations", conv.dilations);
+    test.problem.attributes.set("group", conv.group);
+    add_quantised(test, {types.x, conv.x, Layout::nhwc}, x, {p.x_scale}, {p.x_zero}, false);
+    add_quantised(test, {types.w, conv.w, Layout::plain}, w, p.w_scale, p.w_zero, true);
+    add_output(test, types.y, p);
+    add_bias(test, p);
+    const size_t spatial = conv.x.rank() - 2;
+    std::vector<int64_t> dims{conv.x[0], conv.w[0]};
+    for (size_t i = 0; i < spatial; ++i)
+        dims.push_back(
+            (conv.x[i + 2] + conv.pads[i] + conv.pads[i + spatial] - (conv.w[i + 2] - 1) * conv.dilations[i] - 1) /
+                conv.strides[i] +
+            1);
+    const Shape y(dims), kernel(std::vector<int64_t>(conv.w.begin() + 1, conv.w.end()));
+    test.problem.dst = {{types.y, y, Layout::nhwc}};
+    const std::vector<int64_t> x_strides = conv.x.strides();
+    std::vector<uint8_t> want;
+    testing::for_each_index(y, [&](const std::vector<int64_t>& at, int64_t) {
+        const int64_t channel = at[1], first = channel / (conv.w[0] / conv.group) * conv.w[1];
+        int64_t sum = 0;
+        testing::for_each_index(kernel, [&](const std::vector<int64_t>& tap, int64_t position) {
+            int64_t offset = at[0] * x_strides[0] + (first + tap[0]) * x_strides[1];
+            for (size_t i = 0; i < spatial; ++i) {
+                const int64_t place = at[i + 2] * conv.strides[i] - conv.pads[i] + tap[i + 1] * conv.dilations[i];
+                if (place < 0 || place >= conv.x[i + 2]) return;  // padding stands for zero
+                offset += place * x_strides[i + 2];
+            }
+            sum += (number(x[static_cast<size_t>(offset)], types.x) - number(p.x_zero, types.x)) *
+                   (number(w[static_cast<size_t>(channel * kernel.elements() + position)], types.w) -
+                    weight_zero(p, channel, types.w));
+        });
+        want.push_back(quantised(sum, channel, p, types.y));
+    });
+    expect_all(test, want);
+}
+
+TEST(RequantizedConv, MatchesPlainLoops) {
+    const std::vector<Conv> cases{
+        {{1, 1, 5}, {1, 1, 3}, {1}, {1, 1}, {1}},
+        {{2, 17, 70}, {24, 17, 3}, {2}, {3, 0}, {2}, 1, true},
+        {{1, 3, 9, 11}, {33, 3, 3, 5}, {1, 2}, {1, 2, 0, 1}, {1, 1}, 1, true, true},
+        {{1, 24, 6, 6}, {24, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 24, true},
+        {{1, 40, 7, 6}, {40, 1, 3, 3}, {2, 1}, {1, 1, 1, 1}, {1, 1}, 40, false, true},
+        {{2, 24, 5, 7}, {65, 24, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, true},
+        {{2, 24, 5, 7}, {33, 24, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, false, true, false},
+        {{2, 6, 4, 7}, {10, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2},
+        {{0, 2, 8}, {3, 2, 3}, {1}, {0, 0}, {1}},
+    };
+    for (const Conv& conv : cases)
+        for (ElementType x : byte_types)
+            for (ElementType w : byte_types)
+                for (ElementType y : byte_types) check(conv, {x, w, y});
+}
+
+void check_product(const Shape& a_shape, int64_t columns, bool gemm, bool turned, bool per_column, const Types& types) {
+    const int64_t inner = a_shape.back(), rows = a_shape.elements(0, a_shape.rank() - 1);
+    const Parameters p = parameters_of(columns, per_column, per_column, gemm);
+    const auto a = random_bytes(rows * inner, 1), b = random_bytes(inner * columns, 2);
+    testing::KernelCase test;
+    test.problem.op = gemm ? "com.microsoft/QGemm" : "QLinearMatMul";
+    if (turned) test.problem.attributes.set("transB", int64_t{1});
+    add_quantised(test, {types.x, a_shape, Layout::plain}, a, {p.x_scale}, {p.x_zero}, false);
+    add_quantised(test, {types.w, turned ? Shape{columns, inner} : Shape{inner, columns}, Layout::plain}, b, p.w_scale,
+                  p.w_zero, true);
+    if (gemm) add_bias(test, p);
+    add_output(test, types.y, p);
+    std::vector<int64_t> dims = a_shape.dims();
+    dims.back() = columns;
+    test.problem.dst = {{types.y, Shape(dims), Layout::plain}};
+    std::vector<uint8_t> want;
+    for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j) {
+            int64_t sum = 0;
+            for (int64_t k = 0; k < inner; ++k)
+                sum += (number(a[static_cast<size_t>(i * inner + k)], types.x) - number(p.x_zero, types.x)) *
+                       (number(b[static_cast<size_t>(turned ? j * inner + k : k * columns + j)], types.w) -
+                        weight_zero(p, j, types.w));
+            want.push_back(quantised(sum, j, p, types.y));
+        }
+    expect_all(test, want);
+}
+
+TEST(RequantizedProduct, MatchesPlainLoops) {
+    for (ElementType x : byte_types)
+        for (ElementType w : byte_types)
+            for (ElementType y : byte_types) {
+                check_product({1, 1}, 1, false, false, false, {x, w, y});
+                check_product({3, 17}, 24, false, false, true, {x, w, y});
+                check_product({2, 20, 64}, 33, false, false, false, {x, w, y});
+                check_product({41, 130}, 65, true, true, true, {x, w, y});
+                check_product({5, 8}, 3, true, false, false, {x, w, y});
+                check_product({0, 4}, 3, false, false, false, {x, w, y});
+            }
+}
+
+}  // namespace
+}  // namespace headway
