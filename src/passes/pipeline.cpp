@@ -11,6 +11,8 @@ const std::vector<PhasePlan>& pipeline() {
         {Phase::rewrite,
          true,
          {
+             // Products on integers, before their weights are folded into numbers.
+             "rewrite_qdq_integer",
              // Clean-up first, so that the patterns after it see few spellings.
              "fold_constants",
              "eliminate_identity",
@@ -50,8 +52,10 @@ const std::vector<PhasePlan>& pipeline() {
              "rewrite_space_to_depth_stem",
              "rewrite_conv_to_matmul",
          }},
-        // Group: biases move into their producers, then producers take what follows, then the rest is grouped.
-        {Phase::group, false, {"fuse_bias", "fuse_epilogue", "fuse_pointwise"}},
+        // Group: biases move into their producers, quantised values that nothing reads as integers become arithmetic
+        // (not before: other rewrites would turn its division, whose ties count, into a multiplication), then producers
+        // take what follows, then the rest is grouped.
+        {Phase::group, false, {"fuse_bias", "rewrite_quantize_pair", "fuse_epilogue", "fuse_pointwise"}},
     };
     return plan;
 }

@@ -37,8 +37,11 @@ namespace {
 Node new_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
               std::vector<std::string> origins) {
     Node node;
-    node.op = op;
-    node.version = rewrite_version(op);
+    const size_t slash = op.find('/');
+    const bool is_foreign = slash != std::string_view::npos;
+    node.op = is_foreign ? op.substr(slash + 1) : op;
+    if (is_foreign) node.domain = op.substr(0, slash);
+    node.version = is_foreign ? 1 : rewrite_version(op);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
     node.origins = std::move(origins);

@@ -21,7 +21,8 @@ std::vector<std::string> merged_origins(const Graph& graph, std::initializer_lis
 std::vector<std::string> merged_origins(const Graph& graph, const std::vector<NodeId>& nodes);
 const std::string& site_of(const Graph& graph, NodeId node);
 
-// A new ONNX node with one new output, whose type and shape are inferred; returns the output.
+// A new node with one new output, whose type and shape are inferred; returns the output. `op` is a name of ONNX, or
+// domain/name.
 ValueId append(PassContext& context, std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                std::vector<std::string> origins);
 // The same, computing the existing value `output`, whose present producer is erased: readers and the name of a graph
