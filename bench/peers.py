@@ -10,8 +10,10 @@ within the tolerance.
 Results are written after each cell; a run with the same --json goes on where it stopped. The tables are printed, and
 written as Markdown beside the JSON file.
 
+With --files, ONNX files of your own take the place of the benchmark models: generated inputs, nothing to judge by.
+
 usage: bench/peers.py [--models ID,..] [--profiles NAME,..] [--threads 1,2] [--tuned DIR] [--visits N] [--rounds N]
-                      [--json FILE] [--headway PATH] [--agreement-only]
+                      [--json FILE] [--headway PATH] [--agreement-only] [--f32-only] [--files FILE ..]
 needs: tools/bootstrap --peers, tools/models/fetch.py and make_inputs.py (build/models, build/data)
 """
 import argparse
@@ -35,7 +37,7 @@ T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.
 # ---- one cell ---------------------------------------------------------------------------------------------------
 def judge(args, operand, data, threads):
     """How far the outputs of a contender are from the references, or why there are none."""
-    facts, reason = try_ask([args.headway, "check", operand, "--data", data, "--threads", threads, "--json"])
+    facts, reason = try_ask([args.headway, "check", operand, *data, "--threads", threads, "--json"])
     if facts is None:
         return {"fails": reason}
     worst = max(facts["outputs"], key=lambda output: output["rel_l2"])
@@ -45,18 +47,19 @@ def judge(args, operand, data, threads):
 
 def measure(args, model, profile, threads):
     begin = time.monotonic()
-    path = args.model_folder / f"{model}.onnx"
-    data = args.data_folder / model / profile / "tuning"
-    operands = {name: form.format(path) for name, form in CONTENDERS.items()}
+    path = args.files[model] if args.files else args.model_folder / f"{model}.onnx"
+    data = [] if args.files else ["--data", args.data_folder / model / profile / "tuning"]
+    operands = {name: form.format(path) for name, form in CONTENDERS.items() if name != "openvino" or not args.f32_only}
     tuned = tuned_engine(args, model, profile, threads)
     cell = {"model": model, "profile": profile, "threads": threads}
     if tuned:
         operands["tuned"] = str(tuned)
         cell["tuned_sha256"] = sha256(tuned)
-    cell["contenders"] = {name: judge(args, operand, data, threads) for name, operand in operands.items()}
+    cell["contenders"] = {name: judge(args, operand, data, threads) if data else {"pass": True}
+                          for name, operand in operands.items()}
     racing = [name for name in operands if cell["contenders"][name].get("pass")]
     if "headway" in racing and len(racing) > 1 and not args.agreement_only:
-        command = [args.headway, "bench", operands["headway"], "--data", data, "--threads", threads, "--visits", args.visits,
+        command = [args.headway, "bench", operands["headway"], *data, "--threads", threads, "--visits", args.visits,
                    "--rounds", args.rounds, "--json"]
         for name in racing[1:]:
             command += ["--against", operands[name]]
@@ -164,7 +167,7 @@ def agreement_table(cells):
         row = key_columns(cell)
         for name in (*CONTENDERS, "tuned"):
             facts = cell["contenders"].get(name)
-            row.append("-" if facts is None else "fails" if "fails" in facts else
+            row.append("-" if facts is None or facts.get("pass") and "rel_l2" not in facts else "fails" if "fails" in facts else
                        f"{facts['rel_l2']:.1e}" + ("" if facts["pass"] else " OUTSIDE"))
         rows.append(row)
     return rows
@@ -196,7 +199,19 @@ def geometric_means(cells):
                 mean = math.exp(sum(math.log(k[0]) for k in known) / len(known))
                 lines.append(f"headway over {over}, {threads} threads: geometric mean {mean:.2f}x of {len(known)} cells; "
                              f"interval above 1 in {sum(k[1] > 1 for k in known)}, below 1 in {sum(k[2] < 1 for k in known)}")
+    for ours in ("headway", "tuned"):
+        for threads in sorted({cell["threads"] for cell in cells}):
+            known = [k for k in (over_better(cell, ours) for cell in cells if cell["threads"] == threads) if k]
+            if known:
+                mean = math.exp(sum(math.log(k[0]) for k in known) / len(known))
+                lines.append(f"{ours} over the better of the two, {threads} threads: geometric mean {mean:.2f}x of {len(known)} cells; "
+                             f"below 1 in {sum(k[0] < 1 for k in known)}, with the interval in {sum(k[2] < 1 for k in known)}")
     return lines
+
+
+def over_better(cell, ours):
+    """Speed-up of ours over the faster one of the peers in f32."""
+    return min(filter(None, (speedup(cell, ours, name) for name in F32)), default=None, key=lambda known: known[0])
 
 
 def failures(cells):
@@ -246,17 +261,22 @@ def parse_arguments():
     parser.add_argument("--tuned", type=pathlib.Path, help="folder of MODEL-PROFILE-THREADSt.hwe, a further contender where there is one")
     parser.add_argument("--visits", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--f32-only", action="store_true", help="without OpenVINO as it comes")
+    parser.add_argument("--files", type=pathlib.Path, nargs="+", help="ONNX files instead of the benchmark models")
     parser.add_argument("--agreement-only", action="store_true", help="judge, time nothing")
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--model-folder", type=pathlib.Path, default=ROOT / "build/models")
     parser.add_argument("--data-folder", type=pathlib.Path, default=ROOT / "build/data")
     parser.add_argument("--json", type=pathlib.Path, help="results; finished cells in it are not measured again")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.files = {path.stem: path for path in args.files or []}
+    return args
 
 
 def main():
     args = parse_arguments()
-    models = json.loads((ROOT / "tools/models/models.json").read_text())["models"]
+    models = ([{"id": name, "tier": "core", "profiles": [{"name": "generated"}]} for name in args.files] or
+              json.loads((ROOT / "tools/models/models.json").read_text())["models"])
     order = [(model["id"], profile["name"]) for model in models for profile in model["profiles"]]
     wanted = args.models.split(",") if args.models else [model["id"] for model in models if model["tier"] == "core"]
     cells = [(model, profile, threads) for model, profile in order for threads in args.threads if model in wanted and
