@@ -14,9 +14,11 @@ struct Lines {
     static Lines along(const Shape& shape, size_t axis) {
         return {shape.elements(0, axis), shape[axis], shape.elements(axis + 1, shape.rank())};
     }
-    // visit(offset of the first element); elements are `inner` apart.
+    // visit(offset of the first element); elements are `inner` apart. Lines without elements are not visited: a shape
+    // of a few bytes can have 2^31 of them.
     template <class F>
     void for_each(F&& visit) const {
+        if (length == 0 || inner == 0) return;
         for (int64_t o = 0; o < outer; ++o)
             for (int64_t i = 0; i < inner; ++i) visit(o * length * inner + i);
     }
