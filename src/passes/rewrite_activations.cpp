@@ -4,7 +4,7 @@
 
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -19,63 +19,46 @@ const Knob<std::string_view> enabled{{
     .witness = "rare_activations",
 }};
 
-// Appends nodes with the origins of the one that they replace.
-class Speller {
-public:
-    Speller(PassContext& context, const Node& node) : context_(context), node_(node) {}
-
-    ValueId x() const { return node_.inputs[0]; }
-    ValueId number(double value) { return add_floats(context_.graph, node_.origins.front(), {}, {value}); }
-    ValueId make(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-        return append(context_, op, std::move(inputs), std::move(attributes), node_.origins);
-    }
-    void finish(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-        append_as(context_, node_.outputs[0], op, std::move(inputs), std::move(attributes), node_.origins);
-    }
-
-private:
-    PassContext& context_;
-    const Node node_;
-};
-
 // max(x, 0) + slope * min(x, 0)
-void spell_prelu(Speller& spell, const Node& node) {
-    const ValueId negative = spell.make("Min", {spell.x(), spell.number(0)});
+void spell_prelu(Replacement& spell, const Node& node) {
+    const ValueId negative = spell.make("Min", {spell.node().inputs[0], spell.number(0)});
     const ValueId scaled = spell.make("Mul", {negative, node.inputs[1]});
-    spell.finish("Add", {spell.make("Relu", {spell.x()}), scaled});
+    spell.finish("Add", {spell.make("Relu", {spell.node().inputs[0]}), scaled});
 }
 
-void spell_mish(Speller& spell, const Node&) {
-    spell.finish("Mul", {spell.x(), spell.make("Tanh", {spell.make("Softplus", {spell.x()})})});
-}
-
-void spell_selu(Speller& spell, const Node& node) {
-    const Attributes elu = attributes_with({}, "alpha", node.attributes.real("alpha", 1.67326319F));
+void spell_mish(Replacement& spell, const Node&) {
     spell.finish("Mul",
-                 {spell.make("Elu", {spell.x()}, elu), spell.number(node.attributes.real("gamma", 1.05070102F))});
+                 {spell.node().inputs[0], spell.make("Tanh", {spell.make("Softplus", {spell.node().inputs[0]})})});
+}
+
+void spell_selu(Replacement& spell, const Node& node) {
+    const Attributes elu = attributes_with({}, "alpha", node.attributes.real("alpha", 1.67326319F));
+    spell.finish("Mul", {spell.make("Elu", {spell.node().inputs[0]}, elu),
+                         spell.number(node.attributes.real("gamma", 1.05070102F))});
 }
 
 // alpha * Elu(x / alpha)
-void spell_celu(Speller& spell, const Node& node) {
+void spell_celu(Replacement& spell, const Node& node) {
     const float alpha = node.attributes.real("alpha", 1.0F);
-    if (alpha == 1) return spell.finish("Elu", {spell.x()}, attributes_with({}, "alpha", 1.0F));
-    const ValueId scaled = spell.make("Mul", {spell.x(), spell.number(1.0 / double{alpha})});
+    if (alpha == 1) return spell.finish("Elu", {spell.node().inputs[0]}, attributes_with({}, "alpha", 1.0F));
+    const ValueId scaled = spell.make("Mul", {spell.node().inputs[0], spell.number(1.0 / double{alpha})});
     const ValueId elu = spell.make("Elu", {scaled}, attributes_with({}, "alpha", 1.0F));
     spell.finish("Mul", {elu, spell.number(alpha)});
 }
 
-void spell_softsign(Speller& spell, const Node&) {
-    const ValueId below = spell.make("Add", {spell.make("Abs", {spell.x()}), spell.number(1)});
-    spell.finish("Div", {spell.x(), below});
+void spell_softsign(Replacement& spell, const Node&) {
+    const ValueId below = spell.make("Add", {spell.make("Abs", {spell.node().inputs[0]}), spell.number(1)});
+    spell.finish("Div", {spell.node().inputs[0], below});
 }
 
-void spell_swish(Speller& spell, const Node& node) {
+void spell_swish(Replacement& spell, const Node& node) {
     const float alpha = node.attributes.real("alpha", 1.0F);
-    const ValueId scaled = alpha == 1 ? spell.x() : spell.make("Mul", {spell.x(), spell.number(alpha)});
-    spell.finish("Mul", {spell.x(), spell.make("Sigmoid", {scaled})});
+    const ValueId scaled =
+        alpha == 1 ? spell.node().inputs[0] : spell.make("Mul", {spell.node().inputs[0], spell.number(alpha)});
+    spell.finish("Mul", {spell.node().inputs[0], spell.make("Sigmoid", {scaled})});
 }
 
-using Spelling = void (*)(Speller&, const Node&);
+using Spelling = void (*)(Replacement&, const Node&);
 
 Spelling spelling_of(const Node& node) {
     static const std::map<std::string_view, Spelling> spellings{
@@ -92,7 +75,7 @@ bool run(PassContext& context) {
         const Node node = context.graph.node(id);
         const Spelling spelling = node.dead ? nullptr : spelling_of(node);
         if (spelling == nullptr || context.graph.value(node.outputs[0]).type != ElementType::f32) continue;
-        Speller speller(context, node);
+        Replacement speller(context, node);
         spelling(speller, node);
         context.taken(node.origins.front(), node.op);
         changed = true;

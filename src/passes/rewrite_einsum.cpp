@@ -6,7 +6,7 @@
 #include "ops/einsum.h"
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -33,27 +33,20 @@ struct Term {
 class Contraction {
 public:
     Contraction(PassContext& context, const Node& node, Equation equation)
-        : context_(context), node_(node), equation_(std::move(equation)) {}
+        : build_(context, node), equation_(std::move(equation)) {}
 
     void run() {
-        Term sum{node_.inputs[0], equation_.operands[0]};
-        for (size_t next = 1; next < node_.inputs.size(); ++next)
-            sum = contract(std::move(sum), {node_.inputs[next], equation_.operands[next]}, next + 1);
+        Term sum{build_.node().inputs[0], equation_.operands[0]};
+        for (size_t next = 1; next < build_.node().inputs.size(); ++next)
+            sum = contract(std::move(sum), {build_.node().inputs[next], equation_.operands[next]}, next + 1);
         sum = without(std::move(sum), equation_.result);
         if (sum.labels == equation_.result)
-            append_as(context_, node_.outputs[0], "Identity", {sum.value}, {}, node_.origins);
+            build_.finish("Identity", {sum.value});
         else
-            append_as(context_, node_.outputs[0], "Transpose", {sum.value}, permutation(sum.labels, equation_.result),
-                      node_.origins);
+            build_.finish("Transpose", {sum.value}, permutation(sum.labels, equation_.result));
     }
 
 private:
-    ValueId make(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-        return append(context_, op, std::move(inputs), std::move(attributes), node_.origins);
-    }
-    ValueId integers(const std::vector<int64_t>& values) {
-        return add_integers(context_.graph, node_.origins.front() + ".integers", values);
-    }
     int64_t extent(const Labels& labels) const {
         int64_t product = 1;
         for (int label : labels) product *= equation_.extents.at(label);
@@ -80,13 +73,15 @@ private:
             else
                 axes.push_back(static_cast<int64_t>(axis));
         if (axes.empty()) return term;
-        return {make("ReduceSum", {term.value, integers(axes)}, attributes_with({}, "keepdims", int64_t{0})), left};
+        return {
+            build_.make("ReduceSum", {term.value, build_.integers(axes)}, attributes_with({}, "keepdims", int64_t{0})),
+            left};
     }
 
     ValueId arranged(const Term& term, const Labels& order, const std::vector<int64_t>& shape) {
         const ValueId turned =
-            term.labels == order ? term.value : make("Transpose", {term.value}, permutation(term.labels, order));
-        return dims(order) == shape ? turned : make("Reshape", {turned, integers(shape)});
+            term.labels == order ? term.value : build_.make("Transpose", {term.value}, permutation(term.labels, order));
+        return dims(order) == shape ? turned : build_.make("Reshape", {turned, build_.integers(shape)});
     }
 
     // The product of two terms; labels that only operands before `next` have, and the result has not, are summed.
@@ -114,13 +109,12 @@ private:
         if (!batch.empty()) left.insert(left.begin(), extent(batch)), right.insert(right.begin(), extent(batch));
         const ValueId x = arranged(a, joined({batch, rows, inner}), left);
         const ValueId y = arranged(b, joined({batch, inner, columns}), right);
-        const ValueId product = make(inner.empty() ? "Mul" : "MatMul", {x, y});
+        const ValueId product = build_.make(inner.empty() ? "Mul" : "MatMul", {x, y});
         const Labels result = joined({batch, rows, columns});
-        return {make("Reshape", {product, integers(dims(result))}), result};
+        return {build_.make("Reshape", {product, build_.integers(dims(result))}), result};
     }
 
-    PassContext& context_;
-    const Node node_;
+    Replacement build_;
     const Equation equation_;
 };
 

@@ -5,7 +5,7 @@
 #include "ops/window.h"
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -19,42 +19,22 @@ const Knob<std::string_view> enabled{{
     .witness = "conv_3d",
 }};
 
-class Builder {
-public:
-    Builder(PassContext& context, const Node& node) : context_(context), node_(node) {}
+ValueId reshaped(Replacement& build, ValueId value, const std::vector<int64_t>& dims) {
+    return build.make("Reshape", {value, build.integers(dims)});
+}
 
-    const Node& node() const { return node_; }
-    Graph& graph() { return context_.graph; }
-    ValueId make(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-        return append(context_, op, std::move(inputs), std::move(attributes), node_.origins);
-    }
-    ValueId integers(const std::vector<int64_t>& values) {
-        return add_integers(context_.graph, node_.origins.front() + ".integers", values);
-    }
-    ValueId reshaped(ValueId value, const std::vector<int64_t>& dims) {
-        return make("Reshape", {value, integers(dims)});
-    }
-    // Axes 1 and 2 change places.
-    ValueId turned(ValueId value) {
-        return make("Transpose", {value}, attributes_with({}, "perm", std::vector<int64_t>{0, 2, 1, 3, 4}));
-    }
-    void finish(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-        append_as(context_, node_.outputs[0], op, std::move(inputs), std::move(attributes), node_.origins);
-    }
-
-private:
-    PassContext& context_;
-    const Node node_;
-};
+// Exchanges axes 1 and 2.
+Attributes turn() { return attributes_with({}, "perm", std::vector<int64_t>{0, 2, 1, 3, 4}); }
 
 Attributes windows_as_attributes(const Window& y, const Window& x) {
     Attributes attributes;
     attributes.set("kernel_shape", std::vector<int64_t>{y.kernel, x.kernel});
     attributes.set("strides", std::vector<int64_t>{y.stride, x.stride});
-    attributes.set("dilations", std::vector<int64_t>{y.dilation, x.dilation});
     attributes.set("pads", std::vector<int64_t>{y.begin, x.begin, y.end, x.end});
     return attributes;
 }
+
+std::vector<int64_t> dilations_of(const Window& y, const Window& x) { return {y.dilation, x.dilation}; }
 
 // AveragePool has dilations from opset 19 on; the passes write an older one.
 bool is_separable_pool(const Node& node, const std::vector<Window>& windows) {
@@ -63,24 +43,22 @@ bool is_separable_pool(const Node& node, const std::vector<Window>& windows) {
     return std::ranges::all_of(windows, [](const Window& window) { return window.dilation == 1; });
 }
 
-void split_pool(Builder& build, const std::vector<Window>& windows) {
+void split_pool(Replacement& build, const std::vector<Window>& windows) {
     const Node& node = build.node();
     const Shape x = build.graph().value(node.inputs[0]).shape();
     const std::string& op = node.op;
     const auto pool = [&](const Window& a, const Window& b) {
         Attributes attributes = windows_as_attributes(a, b);
-        if (op == "MaxPool") return attributes;
-        attributes.set("count_include_pad", node.attributes.integer("count_include_pad", 0));
-        Attributes without_dilations;
-        for (const char* name : {"kernel_shape", "strides", "pads"})
-            without_dilations.set(name, attributes.integers(name));
-        without_dilations.set("count_include_pad", node.attributes.integer("count_include_pad", 0));
-        return without_dilations;
+        if (op == "MaxPool")
+            attributes.set("dilations", dilations_of(a, b));
+        else
+            attributes.set("count_include_pad", node.attributes.integer("count_include_pad", 0));
+        return attributes;
     };
-    const ValueId planes = build.reshaped(node.inputs[0], {x[0], x[1] * x[2], x[3], x[4]});
+    const ValueId planes = reshaped(build, node.inputs[0], {x[0], x[1] * x[2], x[3], x[4]});
     const ValueId narrow = build.make(op, {planes}, pool(windows[1], windows[2]));
     const int64_t pixels = windows[1].out * windows[2].out;
-    const ValueId columns = build.reshaped(narrow, {x[0], x[1], x[2], pixels});
+    const ValueId columns = reshaped(build, narrow, {x[0], x[1], x[2], pixels});
     Window none;
     none.in = none.out = pixels;
     const ValueId short_columns = build.make(op, {columns}, pool(windows[0], none));
@@ -89,14 +67,14 @@ void split_pool(Builder& build, const std::vector<Window>& windows) {
 }
 
 // The planes that tap `tap` of the first axis meets, one for each output plane: [N, D', C, H, W] of padded [N, D, ...].
-ValueId planes_of_tap(Builder& build, ValueId padded, const Window& depth, int64_t tap) {
+ValueId planes_of_tap(Replacement& build, ValueId padded, const Window& depth, int64_t tap) {
     const int64_t first = tap * depth.dilation, last = first + (depth.out - 1) * depth.stride + 1;
     if (first == 0 && depth.stride == 1 && last == depth.in + depth.begin + depth.end) return padded;
     return build.make("Slice", {padded, build.integers({first}), build.integers({last}), build.integers({1}),
                                 build.integers({depth.stride})});
 }
 
-ValueId weights_of_tap(Builder& build, const Tensor& weights, int64_t tap) {
+ValueId weights_of_tap(Replacement& build, const Tensor& weights, int64_t tap) {
     const Shape& w = weights.shape();
     const int64_t plane = w[3] * w[4];
     std::vector<double> values;
@@ -106,26 +84,27 @@ ValueId weights_of_tap(Builder& build, const Tensor& weights, int64_t tap) {
     return add_floats(build.graph(), build.node().origins.front() + ".weights", {w[0], w[1], w[3], w[4]}, values);
 }
 
-void split_conv(Builder& build, const std::vector<Window>& windows, const Tensor& weights) {
+void split_conv(Replacement& build, const std::vector<Window>& windows, const Tensor& weights) {
     const Node& node = build.node();
     const Shape x = build.graph().value(node.inputs[0]).shape();
     const Window& depth = windows[0];
-    ValueId padded = build.turned(node.inputs[0]);
+    ValueId padded = build.make("Transpose", {node.inputs[0]}, turn());
     if (depth.begin != 0 || depth.end != 0)
         padded = build.make("Pad", {padded, build.integers({0, depth.begin, 0, 0, 0, 0, depth.end, 0, 0, 0})});
     Attributes attributes = windows_as_attributes(windows[1], windows[2]);
+    attributes.set("dilations", dilations_of(windows[1], windows[2]));
     attributes.set("group", node.attributes.integer("group", 1));
     ValueId sum = no_value;
     for (int64_t tap = 0; tap < depth.kernel; ++tap) {
         const ValueId planes =
-            build.reshaped(planes_of_tap(build, padded, depth, tap), {x[0] * depth.out, x[1], x[3], x[4]});
+            reshaped(build, planes_of_tap(build, padded, depth, tap), {x[0] * depth.out, x[1], x[3], x[4]});
         std::vector<ValueId> inputs{planes, weights_of_tap(build, weights, tap)};
         if (tap == 0 && input_of(node, 2) != no_value) inputs.push_back(node.inputs[2]);
         const ValueId part = build.make("Conv", std::move(inputs), attributes);
         sum = tap == 0 ? part : build.make("Add", {part, sum});
     }
-    const ValueId result = build.reshaped(sum, {x[0], depth.out, weights.shape()[0], windows[1].out, windows[2].out});
-    build.finish("Transpose", {result}, attributes_with({}, "perm", std::vector<int64_t>{0, 2, 1, 3, 4}));
+    const ValueId result = reshaped(build, sum, {x[0], depth.out, weights.shape()[0], windows[1].out, windows[2].out});
+    build.finish("Transpose", {result}, turn());
 }
 
 bool rewrite(PassContext& context, const Node& node) {
@@ -138,7 +117,7 @@ bool rewrite(PassContext& context, const Node& node) {
         context.refused(node.origins.front(), "two axes", std::move(verdict));
         return false;
     };
-    Builder build(context, node);
+    Replacement build(context, node);
     if (!conv) {
         const std::vector<Window> windows =
             windows_of(node.attributes, x.shape(), node.attributes.integers("kernel_shape"));
