@@ -1,5 +1,5 @@
 // For the tests of kernels: tensors in any layout made from plain values, and runs of a kernel whose tiles come in
-// reverse order and one by one, every buffer at a page that kills whoever touches it. Included by tests only.
+// reverse order and each apart, every buffer at a page that kills whoever touches it. Included by tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "kernels/guarded.h"
 #include "kernels/kernel.h"
+#include "kernels/tiles_apart.h"
 
 namespace headway::testing {
 
@@ -157,9 +158,9 @@ private:
 };
 inline ::testing::Environment* const linked_kernels = ::testing::AddGlobalTestEnvironment(new LinkedKernels);
 
-// How a kernel is run: all tiles in one call, or one by one from the last; and which end of the buffers is guarded.
+// How a kernel is run: all tiles in one call, or each apart from the others; and which end of the buffers is guarded.
 struct Way {
-    bool one_by_one = false;
+    bool apart = false;
     Guard guard = Guard::behind;
 };
 inline constexpr Way ways[] = {
@@ -232,16 +233,15 @@ private:
         const Guarded scratch(prepared.scratch_bytes(), way_.guard, 0xCD, promised_alignment);
         const Args args{src_pointers_.data(),    operand_pointers_.data(), dst_pointers_.data(),
                         packed_pointers_.data(), workspace.data(),         scratch.data()};
+        std::vector<const Guarded*> memories{&workspace};
+        for (const auto* list : {&src_, &operands_, &dst_})  // a kernel in place writes one of the first two
+            for (const Guarded& memory : *list) memories.push_back(&memory);
         for (int phase = 0; phase < prepared.phases(); ++phase) {
             const int64_t tiles = prepared.tiles(phase);
-            if (!way_.one_by_one) {
-                if (tiles > 0) prepared.run(args, phase, 0, tiles);
-                continue;
-            }
-            for (int64_t tile = tiles; tile-- > 0;) {
-                scratch.refill(0xCD);
-                prepared.run(args, phase, tile, tile + 1);
-            }
+            if (way_.apart)
+                EXPECT_EQ(run_tiles_apart(prepared, args, phase, scratch, memories), "") << test_.problem.text();
+            else if (tiles > 0)
+                prepared.run(args, phase, 0, tiles);
         }
         EXPECT_TRUE(workspace.intact()) << "written outside the workspace";
         EXPECT_TRUE(scratch.intact()) << "written outside the scratch";
@@ -257,8 +257,7 @@ private:
 
 // All ways of running give the same bits; returns the plain values of dst[index].
 template <class T>
-std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0,
-                          const Target& target = Target::native()) {
+std::vector<T> run_all_ways(const Kernel& kernel, const KernelCase& test, size_t index, const Target& target) {
     std::vector<T> first;
     for (const Way& way : ways) {
         const std::vector<T> values = KernelRun(kernel, test, target, way).result<T>(index);
@@ -272,6 +271,15 @@ std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t i
             << kernel.name() << " depends on the split or on its memory: " << test.problem.text();
     }
     return first;
+}
+
+// The plain values of dst[index] on `target`, after the same problem was cut for small caches.
+template <class T>
+std::vector<T> run_kernel(const Kernel& kernel, const KernelCase& test, size_t index = 0,
+                          const Target& target = Target::native()) {
+    if (const Target small = with_small_caches(target); kernel.supports(test.problem, small, test.choices))
+        run_all_ways<T>(kernel, test, index, small);
+    return run_all_ways<T>(kernel, test, index, target);
 }
 
 // All linked kernels for an operator that can run here, the emulated ones of the tests included.

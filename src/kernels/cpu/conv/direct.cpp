@@ -147,7 +147,8 @@ public:
     }
 
 private:
-    // Output pixels of a unit of scheduling: several whole rows or a part of one.
+    // Output pixels of a unit of scheduling: several whole rows or a part of one, so that its pixels are neighbours in
+    // memory and the epilogue takes them at once.
     struct Area {
         int64_t image, row, last_row, column, last_column;
     };
@@ -183,6 +184,10 @@ private:
             row_units_ = std::min(row_units_, std::max<int64_t>(1, ceil_div(3 * target.threads, groups)));
             rows_ = std::max<int64_t>(1, ceil_div(g_.oh, row_units_));
             row_units_ = std::max<int64_t>(1, ceil_div(g_.oh, rows_));
+            if (g_.oh > 1) {
+                columns_ = std::max<int64_t>(1, g_.ow);
+                column_units_ = 1;
+            }
         }
         turn_ = std::max<int64_t>(1, bytes / block_bytes) * blocks_.src_block;
     }

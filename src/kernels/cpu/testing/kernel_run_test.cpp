@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "kernels/kernel_testing.h"
+#include "kernels/tiles_apart.h"
 
 namespace headway::testing {
 namespace {
@@ -97,13 +98,15 @@ struct Bench::Impl {
         workspace->refill(fill);
         scratch->refill(fill);
     }
-    // The last tile first, one at a time.
-    void run_one_by_one() const {
+    // Every tile apart; "" or the tile that disturbed another.
+    std::string run_apart() const {
+        std::vector<const Guarded*> memories{&*workspace};
+        for (const Guarded& memory : dst) memories.push_back(&memory);
+        std::string complaint;
         for (int phase = 0; phase < prepared->phases(); ++phase)
-            for (int64_t tile = prepared->tiles(phase); tile-- > 0;) {
-                scratch->refill(0x7F);
-                prepared->run(args(), phase, tile, tile + 1);
-            }
+            if (std::string found = run_tiles_apart(*prepared, args(), phase, *scratch, memories); !found.empty())
+                complaint = std::move(found);
+        return complaint;
     }
     bool intact() const {
         const auto is_intact = [](const Guarded& memory) { return memory.intact(); };
@@ -149,17 +152,19 @@ void Bench::run() const {
         impl_->prepared->run(args, phase, 0, impl_->prepared->tiles(phase));
 }
 
-KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
-                         const KernelInputs& inputs) {
+namespace {
+
+KernelOutputs run_all_ways(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
+                           const KernelInputs& inputs) {
     KernelOutputs outputs;
     for (const Way& way : ways) {
         Bench bench(kernel, problem, target, choices, inputs, way.guard);
         const Bench::Impl& impl = bench.impl();
-        impl.refill(way.one_by_one ? 0x7F : 0xA5);
-        if (way.one_by_one)
-            impl.run_one_by_one();
-        else
+        impl.refill(way.apart ? 0x7F : 0xA5);
+        if (!way.apart)
             bench.run();
+        else if (std::string found = impl.run_apart(); !found.empty())
+            outputs.complaint = std::move(found);
         if (!impl.intact()) outputs.complaint = "wrote outside dst, workspace or scratch";
         for (size_t i = 0; i < impl.dst.size(); ++i) {
             Tensor result = from_layout(impl.dst[i].as<std::byte>(), problem.dst[i]);
@@ -169,6 +174,17 @@ KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Tar
                 outputs.complaint = "bits depend on the order of tiles or on the memory";
         }
     }
+    return outputs;
+}
+
+}  // namespace
+
+KernelOutputs run_kernel(const Kernel& kernel, const Problem& problem, const Target& target, const Choices& choices,
+                         const KernelInputs& inputs) {
+    KernelOutputs outputs = run_all_ways(kernel, problem, target, choices, inputs);
+    const Target small = with_small_caches(target);
+    if (outputs.complaint.empty() && kernel.supports(problem, small, choices))
+        outputs.complaint = run_all_ways(kernel, problem, small, choices, inputs).complaint;
     LinkedKernels::ran(kernel);
     return outputs;
 }
