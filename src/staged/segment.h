@@ -26,6 +26,8 @@ public:
         std::vector<Datum> rest_inputs;
     };
     Result run(std::vector<Datum> inputs, int depth) const;
+    // Gives up the compiled piece with its packed weights; the segment runs no more.
+    void retire() { piece_.reset(); }
 
     // nullptr when the graph ends here. Its outputs are, in order, the ones that Result leaves open.
     const std::shared_ptr<StagedGraph>& rest() const { return rest_; }

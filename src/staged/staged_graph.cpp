@@ -27,7 +27,7 @@ std::vector<int64_t> key_of(std::span<const Datum> inputs) {
 StagedGraph::StagedGraph(Graph graph, std::shared_ptr<Workshop> workshop)
     : graph_(std::move(graph)), workshop_(std::move(workshop)) {}
 
-std::shared_ptr<const Segment> StagedGraph::segment(std::span<const Datum> inputs) const {
+std::shared_ptr<Segment> StagedGraph::segment(std::span<const Datum> inputs) const {
     Key key = key_of(inputs);
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(kept_, key, [](const auto& entry) { return entry.first; });
@@ -35,7 +35,7 @@ std::shared_ptr<const Segment> StagedGraph::segment(std::span<const Datum> input
         std::rotate(kept_.begin(), found, found + 1);
         return kept_.front().second;
     }
-    auto made = std::make_shared<const Segment>(graph_, inputs, workshop_);
+    auto made = std::make_shared<Segment>(graph_, inputs, workshop_);
     kept_.insert(kept_.begin(), {std::move(key), std::move(made)});
     if (static_cast<int64_t>(kept_.size()) > workshop_->settings().kept_shapes) kept_.pop_back();
     return kept_.front().second;
@@ -55,8 +55,9 @@ std::vector<Datum> StagedGraph::run(std::span<const Datum> inputs, int depth) co
     // A rest is the next graph; its holder keeps it alive while it runs, whatever others drop.
     std::shared_ptr<const Segment> holder;
     for (const StagedGraph* graph = this; graph != nullptr;) {
-        const std::shared_ptr<const Segment> segment = graph->segment(given);
+        const std::shared_ptr<Segment> segment = graph->segment(given);
         Segment::Result result = segment->run(std::move(given), depth);
+        if (depth == 0 && workshop_->is_recording()) segment->retire();
         std::vector<size_t> open;
         for (size_t i = 0; i < places.size(); ++i) {
             if (result.outputs[i])

@@ -28,12 +28,12 @@ public:
 private:
     using Key = std::vector<int64_t>;  // kinds, types and shapes of the inputs
 
-    std::shared_ptr<const Segment> segment(std::span<const Datum> inputs) const;
+    std::shared_ptr<Segment> segment(std::span<const Datum> inputs) const;
 
     const Graph graph_;
     const std::shared_ptr<Workshop> workshop_;
     mutable std::mutex mutex_;
-    mutable std::vector<std::pair<Key, std::shared_ptr<const Segment>>> kept_;  // latest first
+    mutable std::vector<std::pair<Key, std::shared_ptr<Segment>>> kept_;  // latest first
 };
 
 }  // namespace headway

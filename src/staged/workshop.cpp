@@ -71,6 +71,11 @@ void Workshop::record(Record* record) {
     record_ = record;
 }
 
+bool Workshop::is_recording() {
+    const std::lock_guard lock(mutex_);
+    return record_ != nullptr;
+}
+
 void Workshop::note_reference(const Node& node, const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (record_ == nullptr) return;

@@ -39,6 +39,8 @@ public:
         std::vector<Hash> fingerprints;
     };
     void record(Record* record);
+    // Then a build runs the engine, once: what is outside all loops need not be kept for another run.
+    bool is_recording();
     // A node that is run by its reference, and why.
     void note_reference(const Node& node, const std::string& why);
 
