@@ -42,7 +42,7 @@ struct Blocking {
     Walk walk;
 };
 
-extern const Knob<int64_t> gemm_kc_knob;
+extern const Knob<int64_t> gemm_mc_knob, gemm_nc_knob, gemm_kc_knob;
 extern const Knob<std::string_view> gemm_prefetch_knob;
 // What choose_blocking reads, the walk included.
 std::vector<const KnobBase*> blocking_knobs();

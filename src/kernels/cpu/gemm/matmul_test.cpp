@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/gemm/strassen.h"
 #include "kernels/cpu/testing/kernel_run.h"
 
 namespace headway {
@@ -186,6 +187,9 @@ const Kernel gemv_emulated512{gemv_matmul(Isa::avx2, "emulated512", emulated512:
 const Kernel gemm_emulated_bf16{gemm_matmul(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
 const Kernel gemv_emulated_bf16{gemv_matmul(Isa::avx2, "emulated512bf16", emulated512::bf16_gemm_micro)};
 
+const Kernel strassen_emulated512{
+    strassen_matmul(Isa::avx2, "emulated512", emulated512::gemm_micro, emulated512::quarter_sums)};
+
 void check_all(std::string_view family_variant, const Choices& choices, double tolerance) {
     for (const Kernel* kernel : testing::kernels_of(family_variant))
         for (const Case& c : cases())
@@ -197,6 +201,28 @@ void check_all(std::string_view family_variant, const Choices& choices, double t
 
 TEST(matmul, gemm) { check_all("matmul.gemm", {}, 2e-6); }
 TEST(matmul, gemv) { check_all("matmul.gemv", {}, 2e-6); }
+
+// Odd numbers of rows, quarters that are no whole vectors, and the forms of the other products that it takes. The bound
+// on the error grows by what the sums of quarters add to the scale: each operand's twice.
+TEST(matmul, strassen) {
+    std::vector<Case> all = cases();
+    for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{2, 2}, {2, 2}},
+                                                                   {{3, 6}, {6, 10}},
+                                                                   {{37, 34}, {34, 66}},
+                                                                   {{2, 33, 48}, {48, 126}},
+                                                                   {{101, 514}, {514, 70}}})
+        for (bool epilogue : {false, true}) all.push_back({a, b, true, false, false, false, 1, 1, {}, true, epilogue});
+    for (const Kernel* kernel : testing::kernels_of("matmul.strassen")) {
+        int checked = 0;
+        for (const Case& c : all) {
+            const std::string complaint = check(*kernel, c, {}, 4 * 2e-6);
+            if (complaint.starts_with("refused")) continue;
+            EXPECT_EQ(complaint, "");
+            ++checked;
+        }
+        EXPECT_GE(checked, 13) << kernel->name();
+    }
+}
 
 TEST(matmul, onednn) {
     if (Target::native().onednn == "absent") GTEST_SKIP() << "no oneDNN plug-in here";
