@@ -49,6 +49,21 @@ bool read_in_place(const ConvGeometry& g) {
     return g.stride_w == 1 && g.pad_left == 0 && g.ow - 1 + (g.kw - 1) * g.dilation_w < g.iw;
 }
 
+// The narrowest group, which decides how fast all are.
+int fewest_channels(const PlanarTiles& tiles, int64_t oc) {
+    int fewest = PlanarTiles::most_channels;
+    for (const ChannelGroup& group : channel_groups(tiles, oc)) fewest = std::min(fewest, group.channels);
+    return fewest;
+}
+
+// Output rows that a tile computes: one, unless so many columns leave room in the registers.
+int64_t rows_of_tiles(const PlanarTiles& tiles, const ConvGeometry& g, int64_t columns) {
+    int64_t rows = PlanarTiles::most_vectors;
+    for (const ChannelGroup& group : channel_groups(tiles, g.oc))
+        rows = std::min<int64_t>(rows, tiles.vectors[group.channels]);
+    return ceil_div(columns, tiles.lanes) < rows ? rows : 1;
+}
+
 class Planar final : public Prepared {
 public:
     Planar(const PlanarTiles& tiles, Isa isa, const Problem& problem, const Target& target, const Choices& choices)
@@ -58,6 +73,7 @@ public:
           in_place_(read_in_place(g_)) {
         if (!problem.epilogue.empty()) program_.emplace(problem.epilogue, problem.dst[0], problem.operands, 1, isa);
         set_units(target, choices);
+        most_rows_ = rows_of_tiles(tiles, g_, columns_);
         // A row of the copy is cut into one part for each position within a stride, so that neighbouring output pixels
         // read neighbours.
         part_ = round_up(columns_, tiles.lanes) + (g_.kw - 1) * g_.dilation_w / g_.stride_w;
@@ -119,8 +135,11 @@ private:
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         for (int64_t y = 0; !in_place_ && y < copied_rows(area.rows); ++y)
             copy_row(src, area, y, reinterpret_cast<float*>(args.scratch) + y * g_.ic * plane_floats());
-        for (int64_t y = 0; y < area.rows; ++y)
-            for (const ChannelGroup& group : groups_) run_row(args, group, area, y);
+        const int64_t parts = ceil_div(area.rows, most_rows_);
+        for (int64_t part = 0; part < parts; ++part) {
+            const int64_t y = part * area.rows / parts, rows = (part + 1) * area.rows / parts - y;
+            for (const ChannelGroup& group : groups_) run_rows(args, group, area, y, rows);
+        }
         if (!program_) return;
         for (int64_t channel = 0; channel < g_.oc; ++channel) {
             const int64_t row = (area.image * g_.oc + channel) * g_.oh + area.row;
@@ -174,7 +193,30 @@ private:
         tiles_.split_pairs(row + left + 2 * begin, end - begin, to + begin, to + part_ + begin);
     }
 
-    void run_row(const Args& args, const ChannelGroup& group, const Area& area, int64_t y) const {
+    // Output rows of an area that one row of tiles computes: tiles one below the other where all windows take whole
+    // kernels from the image, else row by row.
+    void run_rows(const Args& args, const ChannelGroup& group, const Area& area, int64_t y, int64_t rows) const {
+        if (rows > 1 && (!in_place_ || (whole_kernel(area.row + y) && whole_kernel(area.row + y + rows - 1)))) {
+            PlanarTile tile = make_tile(args, group, area, y);
+            run_columns(tiles_.below[group.channels] + rows, area.columns, tile);
+            return;
+        }
+        for (int64_t last = y + rows; y < last; ++y) {
+            PlanarTile tile = make_tile(args, group, area, y);
+            run_row(tiles_.beside[group.channels], tiles_.vectors[group.channels], area.columns, tile);
+        }
+    }
+
+    // The kernel rows of an output row that lie inside the image.
+    PixelRange kernel_rows(int64_t oh) const {
+        return pixels_inside(oh * g_.stride_h - g_.pad_top, g_.dilation_h, g_.kh, g_.ih);
+    }
+    bool whole_kernel(int64_t oh) const {
+        const PixelRange rows = kernel_rows(oh);
+        return rows.end - rows.begin == g_.kh;
+    }
+
+    PlanarTile make_tile(const Args& args, const ChannelGroup& group, const Area& area, int64_t y) const {
         PlanarTile tile{};
         tile.channels = g_.ic;
         tile.columns = g_.kw;
@@ -183,12 +225,14 @@ private:
         tile.weights_step = g_.taps() * group.channels;
         tile.init = reinterpret_cast<const float*>(args.packed[1]) + group.channel;
         tile.dst_step = g_.oh * g_.ow;
+        tile.dst_below_step = g_.ow;
         if (in_place_) {
             const int64_t ih = (area.row + y) * g_.stride_h - g_.pad_top;
-            const PixelRange rows = pixels_inside(ih, g_.dilation_h, g_.kh, g_.ih);
+            const PixelRange rows = kernel_rows(area.row + y);
             tile.rows = rows.end - rows.begin;
             tile.row_step = g_.dilation_h * g_.iw;
             tile.channel_step = g_.ih * g_.iw;
+            tile.below_step = g_.stride_h * g_.iw;
             tile.image = reinterpret_cast<const float*>(args.src[0]) + area.image * g_.ic * tile.channel_step;
             if (tile.rows > 0) tile.image += (ih + rows.begin * g_.dilation_h) * g_.iw + area.column;
             tile.weights += rows.begin * g_.kw * group.channels;
@@ -196,25 +240,37 @@ private:
             tile.rows = g_.kh;
             tile.row_step = g_.dilation_h * g_.ic * plane_floats();
             tile.channel_step = plane_floats();
-            tile.image = reinterpret_cast<const float*>(args.scratch) + y * g_.stride_h * g_.ic * plane_floats();
+            tile.below_step = g_.stride_h * g_.ic * plane_floats();
+            tile.image = reinterpret_cast<const float*>(args.scratch) + y * tile.below_step;
         }
         tile.dst = reinterpret_cast<float*>(args.dst[0]) +
                    ((area.image * g_.oc + group.channel) * g_.oh + area.row + y) * g_.ow + area.column;
-        run_columns(tiles_.tiles[group.channels], tiles_.vectors[group.channels], area.columns, tile);
+        return tile;
     }
 
-    void run_columns(const PlanarTileFunction* functions, int most_vectors, int64_t columns, PlanarTile& tile) const {
+    // A row in tiles of nearly equal width.
+    void run_row(const PlanarTileFunction* functions, int most_vectors, int64_t columns, PlanarTile& tile) const {
         const int64_t vectors = ceil_div(columns, tiles_.lanes), count = ceil_div(vectors, most_vectors);
         int64_t first = 0;
         for (int64_t t = 0; t < count; ++t) {
             const int64_t next = (t + 1) * vectors / count;
-            tile.last = static_cast<int>(std::min<int64_t>(tiles_.lanes, columns - (next - 1) * tiles_.lanes));
-            tile.last_read = in_place_ ? tile.last : tiles_.lanes;
-            functions[next - first](tile);
-            tile.image += (next - first) * tiles_.lanes;
-            tile.dst += (next - first) * tiles_.lanes;
+            run_tile(functions[next - first], columns - (next - 1) * tiles_.lanes, next - first, tile);
             first = next;
         }
+    }
+
+    // Several rows in tiles one vector wide.
+    void run_columns(const PlanarTileFunction* function, int64_t columns, PlanarTile& tile) const {
+        for (; columns > 0; columns -= tiles_.lanes) run_tile(*function, columns, 1, tile);
+    }
+
+    // `left` columns from the tile's last vector on exist.
+    void run_tile(PlanarTileFunction function, int64_t left, int64_t vectors, PlanarTile& tile) const {
+        tile.last = static_cast<int>(std::min<int64_t>(tiles_.lanes, left));
+        tile.last_read = in_place_ ? tile.last : tiles_.lanes;
+        function(tile);
+        tile.image += vectors * tiles_.lanes;
+        tile.dst += vectors * tiles_.lanes;
     }
 
     ConvGeometry g_;
@@ -223,7 +279,8 @@ private:
     bool in_place_;
     std::optional<TileProgram> program_;
     int64_t rows_ = 1, columns_ = 1, row_units_ = 1, column_units_ = 1;
-    int64_t part_ = 0;  // floats
+    int64_t most_rows_ = 1;  // that a tile computes
+    int64_t part_ = 0;       // floats
     std::vector<int64_t> taps_;
 };
 
@@ -254,11 +311,12 @@ Verdict supports(const Problem& problem) {
 
 // Share of peak, measured by bench/kernels.
 double efficiency(const PlanarTiles& tiles, const ConvGeometry& g) {
-    int narrowest = PlanarTiles::most_channels;
-    for (const ChannelGroup& group : channel_groups(tiles, g.oc)) narrowest = std::min(narrowest, group.channels);
+    const int narrowest = fewest_channels(tiles, g.oc);
     const int64_t vectors = std::max<int64_t>(1, ceil_div(g.ow, tiles.lanes));
     const int64_t count = ceil_div(vectors, tiles.vectors[narrowest]);
-    const double sums = static_cast<double>(narrowest * vectors) / static_cast<double>(count);
+    const int64_t rows = std::min(rows_of_tiles(tiles, g, g.ow), std::max<int64_t>(1, g.oh));
+    const double wide = static_cast<double>(vectors) / static_cast<double>(count);
+    const double sums = narrowest * (rows > 1 ? static_cast<double>(rows) : wide);
     const double channels = narrowest, taps = static_cast<double>(g.kw);
     double share = 0.98 * channels / (channels + 0.4);  // channels share the loads of pixels
     share *= taps / (taps + 0.25);                      // a kernel row is a loop of its own

@@ -16,7 +16,8 @@ const Kernel planar_emulated512{planar_conv(Isa::avx2, "emulated512", emulated51
 constexpr double f32_tolerance = 2e-6;
 
 // Long rows with wide windows, strides with dilations, more output channels than a tile holds, windows that never hang
-// over the sides (the image is read where it lies), rows without any tap inside, strides of two.
+// over the sides (the image is read where it lies), rows without any tap inside, strides of two, rows so short that
+// tiles take several.
 std::vector<ConvCase> more_cases() {
     return {
         {.batch = 2,
@@ -62,6 +63,20 @@ std::vector<ConvCase> more_cases() {
         {.ic = 3, .ih = 5, .iw = 35, .oc = 9, .kh = 2, .kw = 4, .sh = 3, .dh = 9, .dw = 5, .top = 9, .bottom = 9},
         {.ic = 5, .ih = 9, .iw = 87, .oc = 24, .sh = 2, .sw = 2, .top = 1, .left = 2, .bottom = 1, .right = 5},
         {.ic = 2, .ih = 6, .iw = 3, .oc = 4, .kw = 5, .sw = 2, .left = 6, .right = 9, .epilogue = true},
+        {.batch = 2,
+         .ic = 12,
+         .ih = 29,
+         .iw = 16,
+         .oc = 12,
+         .kh = 7,
+         .top = 3,
+         .left = 1,
+         .bottom = 3,
+         .right = 1,
+         .epilogue = true},
+        {.ic = 5, .ih = 31, .iw = 19, .oc = 7, .kh = 5, .kw = 1, .dh = 2, .top = 4, .bottom = 4, .epilogue = true},
+        {.ic = 2, .ih = 23, .iw = 20, .oc = 1, .kh = 3, .kw = 2, .sh = 2, .top = 2, .bottom = 1},
+        {.ic = 3, .ih = 21, .iw = 34, .oc = 4, .sh = 2, .sw = 2, .top = 1, .left = 1, .bottom = 1, .right = 1},
         {.ic = 1,
          .ih = 1,
          .iw = 3000,

@@ -1,5 +1,6 @@
-// The register tiles of the planar convolution: a few output channels times a few vectors of neighbouring pixels of one
-// row. One table per instruction set; everything above it is ordinary code compiled once.
+// The register tiles of the planar convolution: a few output channels times a few vectors of pixels, which lie beside
+// one another in a row or, where rows are short, below one another. One table per instruction set; everything above it
+// is ordinary code compiled once.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,10 @@ struct PlanarTile {
     const float* init;     // a value for each output channel
     float* dst;
     int64_t dst_step;  // from an output channel to the next
-    int last;          // lanes of the last vector that exist in dst (1..lanes)
-    int last_read;     // lanes of the last vector that may be read from the image
+    int last;          // lanes of the last vector that exist in dst (1..lanes); of all that lie below one another
+    int last_read;     // lanes of the same that may be read from the image
+    // From a vector to the one below it.
+    int64_t below_step, dst_below_step;
 };
 using PlanarTileFunction = void (*)(const PlanarTile&);
 
@@ -31,7 +34,8 @@ struct PlanarTiles {
     static constexpr int most_channels = 8, most_vectors = 8;
     int lanes;
     int vectors[most_channels + 1];  // most vectors of a tile of so many output channels; 0 = no such tile
-    PlanarTileFunction tiles[most_channels + 1][most_vectors + 1];
+    PlanarTileFunction beside[most_channels + 1][most_vectors + 1];
+    PlanarTileFunction below[most_channels + 1][most_vectors + 1];
     // even[i] = from[2 * i], odd[i] = from[2 * i + 1]
     void (*split_pairs)(const float* from, int64_t count, float* even, float* odd);
 };

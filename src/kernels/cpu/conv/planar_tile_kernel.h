@@ -7,17 +7,32 @@
 namespace headway::HEADWAY_ISA {
 namespace {
 
-// One kernel row of one image channel.
-template <int channels, int vectors>
-HEADWAY_INLINE void add_row(const PlanarTile& tile, const float* row, const float* weights,
-                            vf (&sums)[channels][vectors]) {
-    for (int64_t t = 0; t < tile.columns; ++t, weights += channels) {
-        const float* at = row + tile.taps[t];
-        vf x[vectors];
+enum class Vectors { beside, below };  // one another
+
+// The vectors of one tap.
+template <Vectors lie, int vectors>
+HEADWAY_INLINE void load_vectors(const PlanarTile& tile, const float* at, vf (&x)[vectors]) {
+    if constexpr (lie == Vectors::beside) {
 #pragma GCC unroll 8
         for (int v = 0; v + 1 < vectors; ++v) x[v] = load(at + v * lanes);
         x[vectors - 1] = tile.last_read == lanes ? load(at + (vectors - 1) * lanes)
                                                  : load_first(at + (vectors - 1) * lanes, tile.last_read);
+    } else if (tile.last_read == lanes) {
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) x[v] = load(at + v * tile.below_step);
+    } else {
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) x[v] = load_first(at + v * tile.below_step, tile.last_read);
+    }
+}
+
+// One kernel row of one image channel.
+template <Vectors lie, int channels, int vectors>
+HEADWAY_INLINE void add_row(const PlanarTile& tile, const float* row, const float* weights,
+                            vf (&sums)[channels][vectors]) {
+    for (int64_t t = 0; t < tile.columns; ++t, weights += channels) {
+        vf x[vectors];
+        load_vectors<lie>(tile, row + tile.taps[t], x);
 #pragma GCC unroll 8
         for (int o = 0; o < channels; ++o) {
             const vf weight = broadcast(weights[o]);
@@ -27,7 +42,20 @@ HEADWAY_INLINE void add_row(const PlanarTile& tile, const float* row, const floa
     }
 }
 
-template <int channels, int vectors>
+template <Vectors lie, int vectors>
+HEADWAY_INLINE void store_vectors(const PlanarTile& tile, float* dst, const vf (&sums)[vectors]) {
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) {
+        if (lie == Vectors::below)
+            store_first(dst + v * tile.dst_below_step, sums[v], tile.last);
+        else if (v + 1 < vectors)
+            store(dst + v * lanes, sums[v]);
+        else
+            store_first(dst + v * lanes, sums[v], tile.last);
+    }
+}
+
+template <Vectors lie, int channels, int vectors>
 void planar_tile(const PlanarTile& tile) {
     vf sums[channels][vectors];
 #pragma GCC unroll 8
@@ -40,15 +68,11 @@ void planar_tile(const PlanarTile& tile) {
         const float* row = plane;
         const float* weights = plane_weights;
         for (int64_t y = 0; y < tile.rows; ++y, row += tile.row_step, weights += tile.columns * channels)
-            add_row<channels, vectors>(tile, row, weights, sums);
+            add_row<lie>(tile, row, weights, sums);
     }
     float* dst = tile.dst;
 #pragma GCC unroll 8
-    for (int o = 0; o < channels; ++o, dst += tile.dst_step) {
-#pragma GCC unroll 8
-        for (int v = 0; v + 1 < vectors; ++v) store(dst + v * lanes, sums[o][v]);
-        store_first(dst + (vectors - 1) * lanes, sums[o][vectors - 1], tile.last);
-    }
+    for (int o = 0; o < channels; ++o, dst += tile.dst_step) store_vectors<lie>(tile, dst, sums[o]);
 }
 
 // The compiler turns this loop into shuffles of its instruction set.
@@ -59,11 +83,11 @@ void split_pairs(const float* __restrict from, int64_t count, float* __restrict 
     }
 }
 
-template <int channels, int vectors>
+template <Vectors lie, int channels, int vectors>
 constexpr void fill_line(PlanarTileFunction (&line)[PlanarTiles::most_vectors + 1]) {
     if constexpr (vectors > 0) {
-        line[vectors] = planar_tile<channels, vectors>;
-        fill_line<channels, vectors - 1>(line);
+        line[vectors] = planar_tile<lie, channels, vectors>;
+        fill_line<lie, channels, vectors - 1>(line);
     }
 }
 
@@ -74,7 +98,8 @@ constexpr void fill(PlanarTiles& tiles) {
         constexpr int room = (vector_registers - 1) / (channels + 1);
         constexpr int vectors = room < PlanarTiles::most_vectors ? room : PlanarTiles::most_vectors;
         tiles.vectors[channels] = vectors;
-        fill_line<channels, vectors>(tiles.tiles[channels]);
+        fill_line<Vectors::beside, channels, vectors>(tiles.beside[channels]);
+        fill_line<Vectors::below, channels, vectors>(tiles.below[channels]);
         fill<most_channels, channels - 1>(tiles);
     }
 }
