@@ -151,7 +151,7 @@ const Knob<int64_t> strassen_min{{
 Verdict strassen_threshold(const Problem& problem, const Route& route, const std::vector<std::string>& origins) {
     const int64_t least = route.get(strassen_min, origins);
     const Shape& dst = problem.dst.front().shape;
-    const int64_t columns = std::max<int64_t>(1, dst.back());  // a product of two matrices has two at least
+    const int64_t columns = dst.rank() == 0 ? 1 : std::max<int64_t>(1, dst.back());
     const int64_t rows = dst.elements() / columns;
     const int64_t depth = problem.src[1]->shape.elements() / columns;
     const int64_t extent = std::min({rows, columns, depth});
