@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--headway", default=str(ROOT / "build/release/headway"))
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
-    builders, cells, over = args.builders.split(","), [], []
+    builders, cells, over, compared = args.builders.split(","), [], [], 0
     print(f"{'model':14} {'profile':12} " + " ".join(f"{b + ' MiB':>16} {'build s':>8}" for b in builders))
     for model in benchmark_models(args.models):
         for profile in model["profiles"][:1] if args.first_profile else model["profiles"]:
@@ -61,6 +61,7 @@ def main():
             cells.append(cell)
             peaks = {b: cell[b]["peak_mib"] for b in builders if "peak_mib" in cell[b]}
             others = [peak for b, peak in peaks.items() if b != "native"]
+            compared += int("native" in peaks and bool(others))
             if others and peaks.get("native", 0) > min(others):
                 over.append(f"{model['id']} {profile['name']}: {peaks['native']:.0f} MiB against {min(others):.0f}")
             print(f"{model['id']:14} {profile['name']:12} " + " ".join(
@@ -68,7 +69,7 @@ def main():
                 for b in builders), flush=True)
     slowest = max((c["native"]["build_s"] for c in cells if "build_s" in c.get("native", {})), default=0)
     print(f"slowest default build of native: {slowest:.2f} s")
-    print(f"above the better peer in {len(over)} of {len(cells)} cells" + "".join(f"\n  {line}" for line in over))
+    print(f"above the better peer in {len(over)} of {compared} compared cells" + "".join(f"\n  {line}" for line in over))
     if args.json:
         args.json.write_text(json.dumps(cells, indent=1) + "\n")
     return 0
