@@ -48,6 +48,7 @@ TEST(Reorder, EveryElementSize) {
 TEST(Reorder, ManyTiles) {
     check_reorder<float>({1, 24, 90, 61});
     check_reorder<float>({3, 264, 5, 7});
+    check_reorder<float>({2, 48, 31, 37});
 }
 
 template <class T>

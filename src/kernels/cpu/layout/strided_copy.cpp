@@ -120,7 +120,19 @@ void StridedCopy::choose_kind() {
             outer_.erase(dense);
         }
     }
+    if (kind_ == Kind::rows) walk_longest();
     for (const CopyDim& dim : outer_) rows_ *= dim.extent;
+}
+
+// Short rows go together along the longest dimension, not in turns of a few: whole cache lines are as good to write
+// apart (twice as fast from channels in blocks to nhwc with 32 channels, on Zen 5).
+void StridedCopy::walk_longest() {
+    constexpr int64_t cache_line = 64, short_row = 256, few = 16;
+    const int64_t bytes = inner_.extent * static_cast<int64_t>(size_);
+    if (outer_.size() < 2 || bytes % cache_line != 0 || bytes > short_row || outer_.back().extent >= few) return;
+    const auto longest = std::max_element(outer_.begin(), outer_.end(),
+                                          [](const CopyDim& a, const CopyDim& b) { return a.extent < b.extent; });
+    std::swap(*longest, outer_.back());
 }
 
 void StridedCopy::cut(int64_t tile_bytes) {

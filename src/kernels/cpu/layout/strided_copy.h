@@ -46,6 +46,7 @@ private:
     void merge(std::vector<CopyDim> dims);
     void widen();
     void choose_kind();
+    void walk_longest();
     void copy_rows(const std::byte* src, std::byte* dst, int64_t row, int64_t count, int64_t first, int64_t last,
                    const CopyOps& ops, int64_t transpose_block) const;
     void copy_one(const std::byte* src, std::byte* dst, int64_t first, int64_t last, const CopyOps& ops,
