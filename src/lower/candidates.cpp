@@ -21,7 +21,7 @@ const Knob<std::string_view> layout_mixed{{
     .numerics = Numerics::reorders,
     .scope = Scope::site,
     .witness = "stem",
-    .witness_route = "conv.algorithm=rows",
+    .witness_route = "conv.algorithm=direct",
 }};
 
 constexpr Layout all_layouts[] = {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c};

@@ -197,7 +197,15 @@ struct FormFields {
     Verdict (*supports)(const Problem&);
 };
 
-Work work_of(const FormFields& form, const GemmMicro& micro, const Problem& problem, const Choices& choices) {
+// Planes are interleaved float by float into rows of pixels, about five multiply-adds' time for each (Zen 5).
+double interleaving_flops(const GemmMicro& micro, const Problem& problem, const Target& target) {
+    if (has_nhwc_bytes(*problem.src[0])) return 0;
+    const int lanes_a_cycle = micro.lanes == 16 ? 8 * target.fma512 : micro.lanes;
+    return 5.0 * lanes_a_cycle * static_cast<double>(problem.src[0]->shape.elements());
+}
+
+Work work_of(const FormFields& form, const GemmMicro& micro, const Problem& problem, const Target& target,
+             const Choices& choices) {
     const ConvGeometry g = conv_geometry(problem);
     const Panels panels(micro, g.k(), g.group_oc());
     const double waste =
@@ -210,7 +218,8 @@ Work work_of(const FormFields& form, const GemmMicro& micro, const Problem& prob
     const double efficiency = micro.computes_in_bf16()
                                   ? bf16_speed * bf16_efficiency * multiplying_share(form.form, g, panels)
                                   : form.efficiency;
-    return {conv_flops(g) * waste, conv_bytes(problem, g, weight_bytes), efficiency * narrow * k / (k + 8)};
+    return {conv_flops(g) * waste + interleaving_flops(micro, problem, target), conv_bytes(problem, g, weight_bytes),
+            efficiency * narrow * k / (k + 8)};
 }
 
 Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_name, const GemmMicro& micro) {
@@ -230,8 +239,8 @@ Kernel::Fields fields_of(const FormFields& form, Isa isa, std::string_view isa_n
         const Verdict verdict = form.supports(problem);
         return verdict && bf16 ? supports_bf16(problem) : verdict;
     };
-    fields.work = [form, &micro](const Problem& problem, const Target&, const Choices& choices) {
-        return work_of(form, micro, problem, choices);
+    fields.work = [form, &micro](const Problem& problem, const Target& target, const Choices& choices) {
+        return work_of(form, micro, problem, target, choices);
     };
     fields.pack = [&micro](const Problem& problem, const Target&, const Choices& choices,
                            std::span<const Tensor* const> constants) {

@@ -259,6 +259,11 @@ Work work_of(const Problem& problem, const Target& target, const Choices& choice
     // start and end of a tile visible, except where waiting for distant memory hides them.
     constexpr double call_flops = 2e5;
     share *= flops / (flops + call_flops);
+    // Single blocks of output channels do not hide the loads of pixels; images in planes want whole blocks.
+    if (whole.src_layout == onednn_plain && g.oc % lanes != 0)
+        share *= 0.5;
+    else if (whole.dst_layout != onednn_nhwc && g.taps() > 1 && g.group == 1 && g.oc <= lanes)
+        share *= 0.6;
     const double k = static_cast<double>(g.group_ic());
     if (g.taps() == 1 && bytes < 4 * static_cast<double>(target.l2_bytes)) share *= k / (k + 8);
     return {flops, bytes, share};
