@@ -1,14 +1,20 @@
 // The roof of this machine's core as one line of JSON: peak of multiply-adds, and bandwidth where data fit into each
-// level of memory. For bench/roofline.py.
+// level of memory. For bench/roofline.py. With a number of bytes instead: the bandwidth of reading a buffer of that
+// size alone, for bench/decode.py.
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 #include "kernels/target.h"
 #include "peak.h"
 
-int main() {
+int main(int argc, char** argv) {
     using namespace headway;
+    if (argc > 1) {
+        std::printf("{\"read_gb_per_s\": %.1f}\n", measured_read_gb_per_s(std::atoll(argv[1])));
+        return 0;
+    }
     const Target target = Target::native();
     constexpr int64_t most = int64_t{1} << 30, least_memory = int64_t{256} << 20;
     struct Level {
