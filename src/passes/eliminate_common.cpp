@@ -66,11 +66,10 @@ bool run(PassContext& context) {
     Graph& graph = context.graph;
     const std::map<ValueId, ValueId> same = equal_constants(graph);
     std::map<std::string, NodeId> firsts;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (!is_function(graph.node(id))) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_function(graph.node(id))) return false;
         const auto [first, fresh] = firsts.try_emplace(key_of(graph.node(id), same), id);
-        if (fresh) continue;
+        if (fresh) return false;
         const std::vector<ValueId> later = graph.node(id).outputs;
         const std::vector<ValueId> earlier = graph.node(first->second).outputs;
         const std::string site = site_of(graph, id);
@@ -79,16 +78,15 @@ bool run(PassContext& context) {
         for (size_t i = 0; i < later.size(); ++i) blocked = blocked || (later[i] != no_value && both_outputs(i));
         if (blocked) {
             context.refused(site, "eliminate", Verdict::no(Reason::consumers, "both are graph outputs"));
-            continue;
+            return false;
         }
         std::vector<std::string> origins = merged_origins(graph, {first->second, id});
         for (size_t i = 0; i < later.size(); ++i)
             if (later[i] != no_value) replace_value(context, later[i], earlier[i]);
         graph.node(first->second).origins = std::move(origins);
         context.taken(site, "eliminate");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass eliminate_common{{

@@ -87,20 +87,17 @@ ValueId same_as(const Graph& graph, const Node& node) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead) continue;
+    return rewrite_each(graph, [&](NodeId id) {
         const ValueId input = same_as(graph, graph.node(id));
-        if (input == no_value) continue;
+        if (input == no_value) return false;
         const std::string site = site_of(graph, id);
         const bool done = replace_value(context, graph.node(id).outputs[0], input);
         if (done)
             context.taken(site, "eliminate");
         else
             context.refused(site, "eliminate", Verdict::no(Reason::consumers, "keeps the name of a graph output"));
-        changed = changed || done;
-    }
-    return changed;
+        return done;
+    });
 }
 
 const Pass eliminate_identity{{

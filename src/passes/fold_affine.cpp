@@ -90,11 +90,10 @@ bool run(PassContext& context) {
     Graph& graph = context.graph;
     const std::string_view wanted = context.route.get(direction);
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || !is_affine_op(graph.node(id))) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_affine_op(graph.node(id))) return false;
         const std::optional<ConstantOperand> operand = constant_operand(graph, graph.node(id));
-        if (!operand || graph.value(operand->variable).type != ElementType::f32) continue;
+        if (!operand || graph.value(operand->variable).type != ElementType::f32) return false;
         const std::string site = site_of(graph, id);
         Verdict verdict = Verdict::no(Reason::knob, "fold_affine.direction=" + std::string(wanted));
         if (wanted != "consumer") verdict = fold_into_producer(context, uses, id, *operand);
@@ -102,15 +101,9 @@ bool run(PassContext& context) {
             context.refused(site, "producer", verdict);
             verdict = fold_into_consumer(context, uses, id, *operand);
         }
-        if (verdict) {
-            context.taken(site, "fold");
-            uses = Uses(graph);
-        } else {
-            context.refused(site, "fold", verdict);
-        }
-        changed = changed || verdict;
-    }
-    return changed;
+        if (verdict) uses = Uses(graph);
+        return context.decided(site, "fold", verdict);
+    });
 }
 
 const Pass fold_affine{{

@@ -143,13 +143,11 @@ bool merge(PassContext& context, const Uses& uses, NodeId id) {
 
 bool run(PassContext& context) {
     Uses uses(context.graph);
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
-        if (context.graph.node(id).dead || !merge(context, uses, id)) continue;
+    return rewrite_each(context.graph, [&](NodeId id) {
+        if (!merge(context, uses, id)) return false;
         uses = Uses(context.graph);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass fold_affine_chain{{

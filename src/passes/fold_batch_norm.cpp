@@ -71,9 +71,8 @@ void rewrite_as_mul_add(PassContext& context, NodeId id, const Affine& affine) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (!is_op(graph.node(id), "BatchNormalization")) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_op(graph.node(id), "BatchNormalization")) return false;
         const Node node = graph.node(id);
         const std::string site = site_of(graph, id);
         Verdict why;
@@ -81,7 +80,7 @@ bool run(PassContext& context) {
             graph.value(node.inputs[0]).type == ElementType::f32 ? affine_of(graph, node, why) : std::nullopt;
         if (!affine) {
             context.refused(site, "fold", why ? Verdict::no(Reason::element_type, "not f32") : why);
-            continue;
+            return false;
         }
         const NodeId producer = graph.value(node.inputs[0]).producer;
         const std::optional<Linear> linear = linear_at(graph, producer, why);
@@ -100,9 +99,8 @@ bool run(PassContext& context) {
             context.taken(site, "mul_add");
         }
         uses = Uses(graph);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass fold_batch_norm{{

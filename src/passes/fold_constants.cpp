@@ -90,7 +90,7 @@ Verdict may_store(const PassContext& context, const Node& node) {
 }
 
 // A graph output cannot be a constant itself: it keeps its name behind an Identity.
-bool store(PassContext& context, NodeId id, std::vector<Tensor> results) {
+void store(PassContext& context, NodeId id, std::vector<Tensor> results) {
     Graph& graph = context.graph;
     const std::vector<ValueId> outputs = graph.node(id).outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -103,7 +103,6 @@ bool store(PassContext& context, NodeId id, std::vector<Tensor> results) {
         }
     }
     if (!graph.node(id).dead) graph.erase_node(id);
-    return true;
 }
 
 bool is_constant_output(const Graph& graph, const Node& node) {
@@ -112,15 +111,14 @@ bool is_constant_output(const Graph& graph, const Node& node) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
         std::optional<Tensor> shape = measured(graph, node);
-        if (!shape && (!is_computable(graph, node) || is_constant_output(graph, node))) continue;
+        if (!shape && (!is_computable(graph, node) || is_constant_output(graph, node))) return false;
         const std::string site = site_of(graph, id);
         if (const Verdict verdict = may_store(context, node); !verdict) {
             context.refused(site, "fold", verdict);
-            continue;
+            return false;
         }
         std::vector<Tensor> results;
         if (shape) {
@@ -130,10 +128,10 @@ bool run(PassContext& context) {
             for (ValueId input : node.inputs) inputs.push_back(input == no_value ? nullptr : known(graph, input));
             results = naming(node, [&] { return run_reference(node, inputs, context.ops); });
         }
-        changed = store(context, id, std::move(results));
+        store(context, id, std::move(results));
         context.taken(site, "fold");
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass fold_constants{{

@@ -76,25 +76,20 @@ void fold(PassContext& context, NodeId id, NodeId gather) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || !is_pointwise(graph, graph.node(id))) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_pointwise(graph, graph.node(id))) return false;
         NodeId gather = no_node;
         for (ValueId input : graph.node(id).inputs)
             if (gather == no_node) gather = made_by(graph, input, "Gather");
-        if (gather == no_node) continue;
+        if (gather == no_node) return false;
         const std::string site = site_of(graph, id);
         const Verdict verdict = may_fold(context, uses, id, gather);
         if (verdict) {
             fold(context, id, gather);
-            context.taken(site, "fold");
             uses = Uses(graph);
-        } else {
-            context.refused(site, "fold", verdict);
         }
-        changed = changed || verdict;
-    }
-    return changed;
+        return context.decided(site, "fold", verdict);
+    });
 }
 
 const Pass fold_gather_table{{

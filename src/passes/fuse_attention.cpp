@@ -231,25 +231,18 @@ Verdict suits(const Graph& graph, const Pattern& found) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || !is_op(graph.node(id), "MatMul")) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_op(graph.node(id), "MatMul")) return false;
         const Uses uses(graph);
         const auto found = Matcher(graph, uses).at(id);
-        if (!found) continue;
+        if (!found) return false;
         const std::string site = site_of(graph, id);
         Verdict verdict = suits(graph, *found);
         if (context.route.get(enabled, graph.node(id).origins) == "off")
             verdict = Verdict::no(Reason::knob, "fuse_attention=off");
         if (verdict) verdict = fuse(context, uses, *found);
-        if (!verdict) {
-            context.refused(site, "attention", verdict);
-            continue;
-        }
-        context.taken(site, "attention");
-        changed = true;
-    }
-    return changed;
+        return context.decided(site, "attention", verdict);
+    });
 }
 
 const Pass fuse_attention{{

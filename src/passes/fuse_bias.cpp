@@ -39,28 +39,24 @@ Verdict fuse(PassContext& context, const Uses& uses, NodeId producer, NodeId add
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead || (!is_op(node, "Add") && !is_op(node, "Sub"))) continue;
+        if (!is_op(node, "Add") && !is_op(node, "Sub")) return false;
         const std::optional<ConstantOperand> operand = constant_operand(graph, node);
-        if (!operand || graph.value(operand->variable).type != ElementType::f32) continue;
-        if (is_op(node, "Sub") && operand->constant_first) continue;
+        if (!operand || graph.value(operand->variable).type != ElementType::f32) return false;
+        if (is_op(node, "Sub") && operand->constant_first) return false;
         const NodeId producer = graph.value(operand->variable).producer;
-        if (producer == no_node) continue;
+        if (producer == no_node) return false;
         const std::string site = site_of(graph, producer);
         const Verdict verdict = fuse(context, uses, producer, id, *operand);
+        if (verdict.reason == Reason::pattern) return false;
         if (verdict) {
             // The producer must not count as a reader of its input any more.
             graph.erase_node(producer);
             uses = Uses(graph);
-            context.taken(site, "bias");
-            changed = true;
-        } else if (verdict.reason != Reason::pattern) {
-            context.refused(site, "bias", verdict);
         }
-    }
-    return changed;
+        return context.decided(site, "bias", verdict);
+    });
 }
 
 const Pass fuse_bias{{

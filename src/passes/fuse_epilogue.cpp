@@ -248,29 +248,26 @@ private:
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     std::vector<NodeId> order = graph.topological_order();
-    bool changed = false;
     Surroundings around(graph);
     // From the last: of two producers that meet in an addition, the later one takes it, when the other is complete.
     if (context.route.get(meeting) == "later") std::ranges::reverse(order);
-    for (NodeId id : order) {
-        if (graph.node(id).dead) continue;
-        if (!is_anchor(context, around.uses, graph.node(id))) continue;
+    return rewrite_each(graph, order, [&](NodeId id) {
+        if (!is_anchor(context, around.uses, graph.node(id))) return false;
         const std::string site = site_of(graph, id);
         if (context.route.get(enabled, graph.node(id).origins) == "off") {
             context.refused(site, "epilogue", Verdict::no(Reason::knob, "fuse_epilogue=off"));
-            continue;
+            return false;
         }
         Growth growth(context, around, id);
         const Verdict end = growth.grow();
         if (end.reason != Reason::pattern && end.reason != Reason::operator_not_handled)
             context.refused(site, "epilogue", end);
-        if (growth.taken() == 0) continue;
+        if (growth.taken() == 0) return false;
         make_group(graph, growth.in_order(growth.nodes()), {growth.result()}, id);
         context.taken(site, "epilogue of " + std::to_string(growth.taken()));
         around = Surroundings(graph);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass fuse_epilogue{{

@@ -203,25 +203,23 @@ private:
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     std::vector<NodeId> order = graph.topological_order();
-    bool changed = false;
     Surroundings around(graph);
     std::ranges::reverse(order);
-    for (NodeId id : order) {
-        if (graph.node(id).dead || !is_pointwise(graph, graph.node(id))) continue;
+    return rewrite_each(graph, order, [&](NodeId id) {
+        if (!is_pointwise(graph, graph.node(id))) return false;
         const std::string site = site_of(graph, id);
         if (context.route.get(enabled, graph.node(id).origins) == "off") {
             context.refused(site, "fuse", Verdict::no(Reason::knob, "fuse_pointwise=off"));
-            continue;
+            return false;
         }
         Cluster cluster(context, around, id);
         cluster.grow();
-        if (cluster.size() < 2) continue;
+        if (cluster.size() < 2) return false;
         cluster.make();
         around = Surroundings(graph);
         context.taken(site, "group of " + std::to_string(cluster.size()));
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass fuse_pointwise{{

@@ -129,6 +129,15 @@ void PassContext::refused(std::string site, std::string candidate, Verdict verdi
     decisions.push_back({std::string(pass), std::move(site), std::move(candidate), false, std::move(verdict), 0});
 }
 
+bool PassContext::decided(std::string site, std::string candidate, Verdict verdict) {
+    const bool is_taken = static_cast<bool>(verdict);
+    if (is_taken)
+        taken(std::move(site), std::move(candidate));
+    else
+        refused(std::move(site), std::move(candidate), std::move(verdict));
+    return is_taken;
+}
+
 void run_pipeline(Graph& graph, const Route& route, const Target& target, const Registry<Op>& ops,
                   const Registry<Pass>& passes, std::vector<Decision>& decisions, std::vector<PassTiming>* timings) {
     PassContext context{graph, route, target, ops, decisions, {}};

@@ -37,6 +37,8 @@ struct PassContext {
 
     void taken(std::string site, std::string candidate);
     void refused(std::string site, std::string candidate, Verdict verdict);
+    // One of the two; whether it was taken.
+    bool decided(std::string site, std::string candidate, Verdict verdict);
     std::string_view pass;  // set by the manager
 };
 

@@ -39,6 +39,20 @@ NodeId append_as(PassContext& context, ValueId output, Node node);
 // already.
 bool replace_value(PassContext& context, ValueId from, ValueId to);
 
+// Calls `visit` with each node that was there at the start, makers before readers, unless an earlier visit has erased
+// it. Whether any visit returned true, which says that it changed something.
+template <class Visit>
+bool rewrite_each(const Graph& graph, const std::vector<NodeId>& order, Visit visit) {
+    bool changed = false;
+    for (NodeId id : order)
+        if (!graph.node(id).dead) changed = visit(id) || changed;
+    return changed;
+}
+template <class Visit>
+bool rewrite_each(const Graph& graph, Visit visit) {
+    return rewrite_each(graph, graph.topological_order(), visit);
+}
+
 // Erases nodes of which no result is read; clears unread optional outputs of nobody else. Returns how many were erased.
 int erase_dead_nodes(Graph& graph);
 

@@ -70,17 +70,15 @@ Spelling spelling_of(const Node& node) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
+    return rewrite_each(context.graph, [&](NodeId id) {
         const Node node = context.graph.node(id);
-        const Spelling spelling = node.dead ? nullptr : spelling_of(node);
-        if (spelling == nullptr || context.graph.value(node.outputs[0]).type != ElementType::f32) continue;
+        const Spelling spelling = spelling_of(node);
+        if (spelling == nullptr || context.graph.value(node.outputs[0]).type != ElementType::f32) return false;
         Replacement speller(context, node);
         spelling(speller, node);
         context.taken(node.origins.front(), node.op);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_activations{{

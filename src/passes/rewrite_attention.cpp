@@ -267,22 +267,15 @@ Verdict rewrite(PassContext& context, const Node& node) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node node = graph.node(id);
         const bool is_microsoft = node.domain == "com.microsoft";
         const bool fits = (node.op == "Attention" && (is_microsoft || node.domain.empty())) ||
                           (node.op == "MultiHeadAttention" && is_microsoft);
-        if (node.dead || !fits) continue;
+        if (!fits) return false;
         const std::string site = site_of(graph, id);
-        if (const Verdict verdict = rewrite(context, node); !verdict) {
-            context.refused(site, "StridedAttention", verdict);
-            continue;
-        }
-        context.taken(site, "StridedAttention");
-        changed = true;
-    }
-    return changed;
+        return context.decided(site, "StridedAttention", rewrite(context, node));
+    });
 }
 
 const Pass rewrite_attention{{

@@ -106,16 +106,14 @@ bool join_wholes(PassContext& context, NodeId id) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead || !is_op(node, "Concat") || node.inputs.size() < 2) continue;
+        if (!is_op(node, "Concat") || node.inputs.size() < 2) return false;
         const std::string site = site_of(graph, id);
-        if (!join_wholes(context, id)) continue;
+        if (!join_wholes(context, id)) return false;
         context.taken(site, "join");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_concat_pieces{{

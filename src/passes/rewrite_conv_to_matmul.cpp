@@ -54,18 +54,11 @@ Verdict rewrite(PassContext& context, NodeId id) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
-        if (!is_op(context.graph.node(id), "Conv")) continue;
+    return rewrite_each(context.graph, [&](NodeId id) {
+        if (!is_op(context.graph.node(id), "Conv")) return false;
         const std::string site = site_of(context.graph, id);
-        const Verdict verdict = rewrite(context, id);
-        if (verdict)
-            context.taken(site, "MatMul");
-        else
-            context.refused(site, "MatMul", verdict);
-        changed = changed || verdict;
-    }
-    return changed;
+        return context.decided(site, "MatMul", rewrite(context, id));
+    });
 }
 
 const Pass rewrite_conv_to_matmul{{

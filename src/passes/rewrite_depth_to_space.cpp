@@ -42,15 +42,13 @@ void rewrite(PassContext& context, const Node& node) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
+    return rewrite_each(context.graph, [&](NodeId id) {
         const Node node = context.graph.node(id);
-        if (node.dead || (!is_op(node, "DepthToSpace") && !is_op(node, "SpaceToDepth"))) continue;
-        if (context.graph.value(node.outputs[0]).shape().elements() == 0) continue;
+        if (!is_op(node, "DepthToSpace") && !is_op(node, "SpaceToDepth")) return false;
+        if (context.graph.value(node.outputs[0]).shape().elements() == 0) return false;
         rewrite(context, node);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_depth_to_space{{

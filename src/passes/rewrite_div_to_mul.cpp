@@ -30,25 +30,23 @@ Verdict may_invert(const Tensor& divisor, bool exact_only) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     const bool exact_only = context.route.get(enabled) == "exact";
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node node = graph.node(id);
-        if (!is_op(node, "Div") || graph.value(node.outputs[0]).type != ElementType::f32) continue;
+        if (!is_op(node, "Div") || graph.value(node.outputs[0]).type != ElementType::f32) return false;
         const Tensor* divisor = known(graph, node.inputs[1]);
-        if (!divisor) continue;
+        if (!divisor) return false;
         const std::string site = site_of(graph, id);
         if (const Verdict verdict = may_invert(*divisor, exact_only); !verdict) {
             context.refused(site, "Mul", verdict);
-            continue;
+            return false;
         }
         std::vector<double> reciprocals;
         for (float x : divisor->data<float>()) reciprocals.push_back(1.0 / x);
         const ValueId factor = add_floats(graph, graph.value(node.inputs[1]).name, divisor->shape(), reciprocals);
         append_as(context, node.outputs[0], "Mul", {node.inputs[0], factor}, {}, node.origins);
         context.taken(site, "Mul");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_div_to_mul{{

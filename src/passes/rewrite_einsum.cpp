@@ -133,22 +133,20 @@ Verdict is_plain(const Node& node, const Graph& graph, const Equation& equation)
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
+    return rewrite_each(context.graph, [&](NodeId id) {
         const Node node = context.graph.node(id);
-        if (node.dead || !is_op(node, "Einsum")) continue;
+        if (!is_op(node, "Einsum")) return false;
         std::vector<Shape> shapes;
         for (ValueId input : node.inputs) shapes.push_back(context.graph.value(input).shape());
         const Equation equation = parse_equation(node.attributes, shapes);
         if (const Verdict verdict = is_plain(node, context.graph, equation); !verdict) {
             context.refused(node.origins.front(), "MatMul", verdict);
-            continue;
+            return false;
         }
         Contraction(context, node, equation).run();
         context.taken(node.origins.front(), "MatMul");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_einsum{{

@@ -58,14 +58,13 @@ std::optional<Gate> gate_at(const Graph& graph, const Uses& uses, NodeId root) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead || (!is_op(node, "Clip") && !is_op(node, "Min") && !is_op(node, "Max") && !is_op(node, "Mul") &&
-                          !is_op(node, "Div")))
-            continue;
+        if (!is_op(node, "Clip") && !is_op(node, "Min") && !is_op(node, "Max") && !is_op(node, "Mul") &&
+            !is_op(node, "Div"))
+            return false;
         const std::optional<Gate> gate = gate_at(graph, uses, id);
-        if (!gate) continue;
+        if (!gate) return false;
         const std::string site = site_of(graph, id);
         Attributes attributes;
         attributes.set("alpha", static_cast<float>(gate->alpha));
@@ -74,9 +73,8 @@ bool run(PassContext& context) {
                   merged_origins(graph, gate->nodes));
         context.taken(site, "HardSigmoid");
         uses = Uses(graph);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_hard_sigmoid{{

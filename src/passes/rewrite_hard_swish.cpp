@@ -56,12 +56,10 @@ bool rewrite(PassContext& context, NodeId root) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
+    return rewrite_each(context.graph, [&](NodeId id) {
         const Node& node = context.graph.node(id);
-        if (!node.dead && (is_op(node, "Mul") || is_op(node, "Div"))) changed = rewrite(context, id) || changed;
-    }
-    return changed;
+        return (is_op(node, "Mul") || is_op(node, "Div")) && rewrite(context, id);
+    });
 }
 
 const Pass rewrite_hard_swish{{

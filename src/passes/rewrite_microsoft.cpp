@@ -165,18 +165,16 @@ bool expand(PassContext& context, const Node& node) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node node = graph.node(id);
         if (node.domain != "com.microsoft" || input_of(node, 0) == no_value ||
             graph.value(node.inputs[0]).type != ElementType::f32)
-            continue;
+            return false;
         const std::string site = site_of(graph, id);
-        if (!expand(context, node)) continue;
+        if (!expand(context, node)) return false;
         context.taken(site, "ONNX's operators");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_microsoft{{

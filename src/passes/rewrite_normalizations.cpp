@@ -88,13 +88,10 @@ bool rewrite(PassContext& context, const Node& node) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
+    return rewrite_each(context.graph, [&](NodeId id) {
         const Node node = context.graph.node(id);
-        if (!node.dead && !node.inputs.empty() && node.inputs[0] != no_value)
-            changed = rewrite(context, node) || changed;
-    }
-    return changed;
+        return input_of(node, 0) != no_value && rewrite(context, node);
+    });
 }
 
 const Pass rewrite_normalizations{{

@@ -95,18 +95,12 @@ Verdict rewrite(PassContext& context, NodeId id) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || !is_op(graph.node(id), "MatMul")) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_op(graph.node(id), "MatMul")) return false;
         const std::string site = site_of(graph, id);
         const Verdict verdict = rewrite(context, id);
-        if (verdict)
-            context.taken(site, "Gather");
-        else if (verdict.reason != Reason::pattern)
-            context.refused(site, "Gather", verdict);
-        changed = changed || verdict;
-    }
-    return changed;
+        return verdict.reason != Reason::pattern && context.decided(site, "Gather", verdict);
+    });
 }
 
 const Pass rewrite_one_hot_matmul{{

@@ -75,29 +75,22 @@ Verdict move(PassContext& context, NodeId pad, NodeId reader) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead || !is_op(node, "Pad") || graph.value(node.outputs[0]).type != ElementType::f32) continue;
+        if (!is_op(node, "Pad") || graph.value(node.outputs[0]).type != ElementType::f32) return false;
         const NodeId reader = uses.sole_reader(node.outputs[0]);
-        if (reader == no_node) continue;
+        if (reader == no_node) return false;
         const Node& after = graph.node(reader);
         const bool single = std::all_of(after.outputs.begin() + 1, after.outputs.end(),
                                         [](ValueId output) { return output == no_value; });
         if ((!is_op(after, "Conv") && !is_op(after, "AveragePool") && !is_op(after, "MaxPool")) || !single ||
             after.inputs[0] != node.outputs[0])
-            continue;
+            return false;
         const std::string site = site_of(graph, reader);
         const Verdict verdict = move(context, id, reader);
-        if (verdict) {
-            context.taken(site, "pads");
-            uses = Uses(graph);
-        } else {
-            context.refused(site, "pads", verdict);
-        }
-        changed = changed || verdict;
-    }
-    return changed;
+        if (verdict) uses = Uses(graph);
+        return context.decided(site, "pads", verdict);
+    });
 }
 
 const Pass rewrite_pad_into_conv{{

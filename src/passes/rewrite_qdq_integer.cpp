@@ -221,26 +221,19 @@ private:
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || !is_op(graph.node(id), "QuantizeLinear")) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (!is_op(graph.node(id), "QuantizeLinear")) return false;
         const Uses uses(graph);
         Rewriting rewriting(context, uses, id);
         const NodeId product = rewriting.find_product();
-        if (product == no_node) continue;
+        if (product == no_node) return false;
         const std::string site = site_of(graph, product);
         if (context.route.get(enabled, graph.node(product).origins) == "off") {
             context.refused(site, "integers", Verdict::no(Reason::knob, "rewrite_qdq_integer=off"));
-            continue;
+            return false;
         }
-        if (const Verdict verdict = rewriting.take(product); !verdict) {
-            context.refused(site, "integers", verdict);
-            continue;
-        }
-        context.taken(site, "integers");
-        changed = true;
-    }
-    return changed;
+        return context.decided(site, "integers", rewriting.take(product));
+    });
 }
 
 const Pass rewrite_qdq_integer{{

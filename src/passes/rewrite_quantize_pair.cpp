@@ -49,23 +49,21 @@ ValueId append_steps(PassContext& context, const Node& node, const QuantizedAs& 
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead) continue;
+    return rewrite_each(graph, [&](NodeId id) {
         const Node node = graph.node(id);
-        if (!is_op(node, "QuantizeLinear")) continue;
+        if (!is_op(node, "QuantizeLinear")) return false;
         const std::optional<QuantizedAs> form = quantized_as(graph, node);
         const Uses uses(graph);
         const std::vector<NodeId> readers = uses.readers(node.outputs[0]);
-        if (!form || readers.empty()) continue;
+        if (!form || readers.empty()) return false;
         const std::string site = site_of(graph, id);
         if (context.route.get(enabled, node.origins) == "off") {
             context.refused(site, "f32", Verdict::no(Reason::knob, "rewrite_quantize_pair=off"));
-            continue;
+            return false;
         }
         if (const Verdict verdict = check_readers(graph, uses, node.outputs[0], *form); !verdict) {
             context.refused(site, "f32", verdict);
-            continue;
+            return false;
         }
         std::vector<NodeId> nodes{id};
         nodes.insert(nodes.end(), readers.begin(), readers.end());
@@ -73,9 +71,8 @@ bool run(PassContext& context) {
         for (NodeId reader : readers)
             if (!graph.node(reader).dead) replace_value(context, graph.node(reader).outputs[0], value);
         context.taken(site, "f32");
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_quantize_pair{{

@@ -43,10 +43,9 @@ void reshape(PassContext& context, ValueId result, ValueId source, std::vector<s
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead || !keeps_element_order(graph, node)) continue;
+        if (!keeps_element_order(graph, node)) return false;
         const ValueId result = node.outputs[0];
         ValueId source = node.inputs[0];
         std::vector<NodeId> nodes{id};
@@ -55,13 +54,12 @@ bool run(PassContext& context) {
             nodes.push_back(above);
             source = graph.node(above).inputs[0];
         }
-        if (nodes.size() < 2 && node.op != "Transpose") continue;
+        if (nodes.size() < 2 && node.op != "Transpose") return false;
         const std::string site = site_of(graph, id);
         reshape(context, result, source, merged_origins(graph, nodes));
         context.taken(site, "merge " + std::to_string(nodes.size()));
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass rewrite_reshape_chain{{

@@ -101,10 +101,8 @@ bool merge_concats(PassContext& context, NodeId id) {
 
 bool run(PassContext& context) {
     Graph& graph = context.graph;
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
+    return rewrite_each(graph, [&](NodeId id) {
         const Node& node = graph.node(id);
-        if (node.dead) continue;
         const std::string site = site_of(graph, id);
         bool done = false;
         if (is_op(node, "Slice")) {
@@ -115,9 +113,8 @@ bool run(PassContext& context) {
             done = merge_concats(context, id);
         }
         if (done) context.taken(site, "merge");
-        changed = changed || done;
-    }
-    return changed;
+        return done;
+    });
 }
 
 const Pass rewrite_slice_chain{{

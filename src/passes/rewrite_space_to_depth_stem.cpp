@@ -108,18 +108,11 @@ Verdict rewrite(PassContext& context, NodeId id) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
-        if (!is_op(context.graph.node(id), "Conv")) continue;
+    return rewrite_each(context.graph, [&](NodeId id) {
+        if (!is_op(context.graph.node(id), "Conv")) return false;
         const std::string site = site_of(context.graph, id);
-        const Verdict verdict = rewrite(context, id);
-        if (verdict)
-            context.taken(site, "space_to_depth");
-        else
-            context.refused(site, "space_to_depth", verdict);
-        changed = changed || verdict;
-    }
-    return changed;
+        return context.decided(site, "space_to_depth", rewrite(context, id));
+    });
 }
 
 const Pass rewrite_space_to_depth_stem{{

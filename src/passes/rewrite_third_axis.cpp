@@ -135,12 +135,7 @@ bool rewrite(PassContext& context, const Node& node) {
 }
 
 bool run(PassContext& context) {
-    bool changed = false;
-    for (NodeId id : context.graph.topological_order()) {
-        const Node node = context.graph.node(id);
-        if (!node.dead) changed = rewrite(context, node) || changed;
-    }
-    return changed;
+    return rewrite_each(context.graph, [&](NodeId id) { return rewrite(context, Node(context.graph.node(id))); });
 }
 
 const Pass rewrite_third_axis{{

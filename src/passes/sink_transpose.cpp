@@ -185,9 +185,8 @@ bool sink_below_reduction(PassContext& context, const Uses& uses, NodeId id) {
 bool run(PassContext& context) {
     Graph& graph = context.graph;
     Uses uses(graph);
-    bool changed = false;
-    for (NodeId id : graph.topological_order()) {
-        if (graph.node(id).dead || graph.node(id).inputs.empty() || graph.node(id).inputs[0] == no_value) continue;
+    return rewrite_each(graph, [&](NodeId id) {
+        if (graph.node(id).inputs.empty() || graph.node(id).inputs[0] == no_value) return false;
         const std::string site = site_of(graph, id);
         bool done = false;
         if (is_op(graph.node(id), "Transpose")) {
@@ -199,12 +198,11 @@ bool run(PassContext& context) {
             done = static_cast<bool>(verdict);
             if (!done && verdict.reason != Reason::pattern) context.refused(site, "sink", verdict);
         }
-        if (!done) continue;
+        if (!done) return false;
         context.taken(site, "sink");
         uses = Uses(graph);
-        changed = true;
-    }
-    return changed;
+        return true;
+    });
 }
 
 const Pass sink_transpose{{
