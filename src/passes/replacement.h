@@ -22,6 +22,9 @@ public:
     ValueId integers(const std::vector<int64_t>& values) {
         return add_integers(context_.graph, node_.origins.front() + ".integers", values);
     }
+    ValueId reshaped(ValueId value, const std::vector<int64_t>& dims) {
+        return make("Reshape", {value, integers(dims)});
+    }
     // The last node, which computes the first output.
     void finish(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
         append_as(context_, node_.outputs[0], op, std::move(inputs), std::move(attributes), node_.origins);

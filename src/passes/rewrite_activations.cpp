@@ -20,45 +20,49 @@ const Knob<std::string_view> enabled{{
 }};
 
 // max(x, 0) + slope * min(x, 0)
-void spell_prelu(Replacement& spell, const Node& node) {
-    const ValueId negative = spell.make("Min", {spell.node().inputs[0], spell.number(0)});
-    const ValueId scaled = spell.make("Mul", {negative, node.inputs[1]});
-    spell.finish("Add", {spell.make("Relu", {spell.node().inputs[0]}), scaled});
+void spell_prelu(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    const ValueId negative = spell.make("Min", {x, spell.number(0)});
+    const ValueId scaled = spell.make("Mul", {negative, spell.node().inputs[1]});
+    spell.finish("Add", {spell.make("Relu", {x}), scaled});
 }
 
-void spell_mish(Replacement& spell, const Node&) {
+void spell_mish(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    spell.finish("Mul", {x, spell.make("Tanh", {spell.make("Softplus", {x})})});
+}
+
+void spell_selu(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    const Attributes elu = attributes_with({}, "alpha", spell.node().attributes.real("alpha", 1.67326319F));
     spell.finish("Mul",
-                 {spell.node().inputs[0], spell.make("Tanh", {spell.make("Softplus", {spell.node().inputs[0]})})});
-}
-
-void spell_selu(Replacement& spell, const Node& node) {
-    const Attributes elu = attributes_with({}, "alpha", node.attributes.real("alpha", 1.67326319F));
-    spell.finish("Mul", {spell.make("Elu", {spell.node().inputs[0]}, elu),
-                         spell.number(node.attributes.real("gamma", 1.05070102F))});
+                 {spell.make("Elu", {x}, elu), spell.number(spell.node().attributes.real("gamma", 1.05070102F))});
 }
 
 // alpha * Elu(x / alpha)
-void spell_celu(Replacement& spell, const Node& node) {
-    const float alpha = node.attributes.real("alpha", 1.0F);
-    if (alpha == 1) return spell.finish("Elu", {spell.node().inputs[0]}, attributes_with({}, "alpha", 1.0F));
-    const ValueId scaled = spell.make("Mul", {spell.node().inputs[0], spell.number(1.0 / double{alpha})});
+void spell_celu(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    const float alpha = spell.node().attributes.real("alpha", 1.0F);
+    if (alpha == 1) return spell.finish("Elu", {x}, attributes_with({}, "alpha", 1.0F));
+    const ValueId scaled = spell.make("Mul", {x, spell.number(1.0 / double{alpha})});
     const ValueId elu = spell.make("Elu", {scaled}, attributes_with({}, "alpha", 1.0F));
     spell.finish("Mul", {elu, spell.number(alpha)});
 }
 
-void spell_softsign(Replacement& spell, const Node&) {
-    const ValueId below = spell.make("Add", {spell.make("Abs", {spell.node().inputs[0]}), spell.number(1)});
-    spell.finish("Div", {spell.node().inputs[0], below});
+void spell_softsign(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    const ValueId below = spell.make("Add", {spell.make("Abs", {x}), spell.number(1)});
+    spell.finish("Div", {x, below});
 }
 
-void spell_swish(Replacement& spell, const Node& node) {
-    const float alpha = node.attributes.real("alpha", 1.0F);
-    const ValueId scaled =
-        alpha == 1 ? spell.node().inputs[0] : spell.make("Mul", {spell.node().inputs[0], spell.number(alpha)});
-    spell.finish("Mul", {spell.node().inputs[0], spell.make("Sigmoid", {scaled})});
+void spell_swish(Replacement& spell) {
+    const ValueId x = spell.node().inputs[0];
+    const float alpha = spell.node().attributes.real("alpha", 1.0F);
+    const ValueId scaled = alpha == 1 ? x : spell.make("Mul", {x, spell.number(alpha)});
+    spell.finish("Mul", {x, spell.make("Sigmoid", {scaled})});
 }
 
-using Spelling = void (*)(Replacement&, const Node&);
+using Spelling = void (*)(Replacement&);
 
 Spelling spelling_of(const Node& node) {
     static const std::map<std::string_view, Spelling> spellings{
@@ -74,8 +78,8 @@ bool run(PassContext& context) {
         const Node node = context.graph.node(id);
         const Spelling spelling = spelling_of(node);
         if (spelling == nullptr || context.graph.value(node.outputs[0]).type != ElementType::f32) return false;
-        Replacement speller(context, node);
-        spelling(speller, node);
+        Replacement spell(context, node);
+        spelling(spell);
         context.taken(node.origins.front(), node.op);
         return true;
     });

@@ -2,7 +2,7 @@
 // neighbours.
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -32,12 +32,10 @@ Move move_of(const Node& node, const Shape& x) {
 
 void rewrite(PassContext& context, const Node& node) {
     const Move move = move_of(node, context.graph.value(node.inputs[0]).shape());
-    const auto shape = [&](const std::vector<int64_t>& dims) {
-        return add_integers(context.graph, node.origins.front() + ".shape", dims);
-    };
-    const ValueId split = append(context, "Reshape", {node.inputs[0], shape(move.inner)}, {}, node.origins);
-    const ValueId turned = append(context, "Transpose", {split}, attributes_with({}, "perm", move.perm), node.origins);
-    append_as(context, node.outputs[0], "Reshape", {turned, shape(move.outer)}, {}, node.origins);
+    Replacement build(context, node);
+    const ValueId split = build.reshaped(node.inputs[0], move.inner);
+    const ValueId turned = build.make("Transpose", {split}, attributes_with({}, "perm", move.perm));
+    build.finish("Reshape", {turned, build.integers(move.outer)});
     context.taken(node.origins.front(), node.op);
 }
 

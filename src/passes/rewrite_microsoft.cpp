@@ -5,7 +5,7 @@
 
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -46,11 +46,9 @@ bool expand_gelu(PassContext& context, const Node& node) {
 }
 
 bool expand_quick_gelu(PassContext& context, const Node& node) {
-    const ValueId alpha =
-        add_floats(context.graph, node.origins.front() + ".alpha", {}, {node.attributes.real("alpha", 1.702F)});
-    const ValueId scaled = append(context, "Mul", {node.inputs[0], alpha}, {}, node.origins);
-    const ValueId gate = append(context, "Sigmoid", {scaled}, {}, node.origins);
-    append_as(context, node.outputs[0], "Mul", {node.inputs[0], gate}, {}, node.origins);
+    Replacement build(context, node);
+    const ValueId scaled = build.make("Mul", {node.inputs[0], build.number(node.attributes.real("alpha", 1.702F))});
+    build.finish("Mul", {node.inputs[0], build.make("Sigmoid", {scaled})});
     return true;
 }
 

@@ -2,7 +2,7 @@
 // those have kernels, and the scales around them fuse.
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
+#include "passes/replacement.h"
 
 namespace headway {
 namespace {
@@ -16,71 +16,59 @@ const Knob<std::string_view> enabled{{
     .witness = "channel_norms",
 }};
 
-ValueId reshaped(PassContext& context, ValueId value, const std::vector<int64_t>& dims,
-                 const std::vector<std::string>& origins) {
-    const ValueId shape = add_integers(context.graph, origins.front() + ".shape", dims);
-    return append(context, "Reshape", {value, shape}, {}, origins);
-}
-
 // One entry per channel, from one per channel or one per group of channels.
-ValueId per_channel(PassContext& context, ValueId entries, const Shape& x, const std::vector<std::string>& origins) {
-    const int64_t count = context.graph.value(entries).shape()[0];
+ValueId per_channel(Replacement& build, ValueId entries, const Shape& x) {
+    const int64_t count = build.graph().value(entries).shape()[0];
     std::vector<int64_t> dims(x.rank() - 1, 1);
     dims[0] = x[1];
-    if (count == x[1]) return reshaped(context, entries, dims, origins);
-    const ValueId column = reshaped(context, entries, {count, 1}, origins);
-    const ValueId wide = add_integers(context.graph, origins.front() + ".channels", {count, x[1] / count});
-    return reshaped(context, append(context, "Expand", {column, wide}, {}, origins), dims, origins);
+    if (count == x[1]) return build.reshaped(entries, dims);
+    const ValueId column = build.reshaped(entries, {count, 1});
+    const ValueId wide = build.make("Expand", {column, build.integers({count, x[1] / count})});
+    return build.reshaped(wide, dims);
 }
 
-void by_rows(PassContext& context, const Node& node, int64_t groups) {
-    Graph& graph = context.graph;
-    const Shape x = graph.value(node.inputs[0]).shape();
+void by_rows(Replacement& build, int64_t groups) {
+    const Node& node = build.node();
+    const Shape x = build.graph().value(node.inputs[0]).shape();
     const int64_t rows = x[0] * groups, length = x.elements() / rows;
-    const ValueId flat = reshaped(context, node.inputs[0], {rows, length}, node.origins);
-    const ValueId ones = add_floats(graph, node.origins.front() + ".ones", {length},
+    const ValueId flat = build.reshaped(node.inputs[0], {rows, length});
+    const ValueId ones = add_floats(build.graph(), node.origins.front() + ".ones", {length},
                                     std::vector<double>(static_cast<size_t>(length), 1.0));
     Attributes attributes = attributes_with({}, "epsilon", node.attributes.real("epsilon", 1e-5F));
     attributes.set("axis", int64_t{-1});
-    const ValueId norm = append(context, "LayerNormalization", {flat, ones}, std::move(attributes), node.origins);
-    const ValueId back = reshaped(context, norm, x.dims(), node.origins);
-    const ValueId scale = per_channel(context, node.inputs[1], x, node.origins);
-    const ValueId bias = per_channel(context, node.inputs[2], x, node.origins);
-    const ValueId scaled = append(context, "Mul", {back, scale}, {}, node.origins);
-    append_as(context, node.outputs[0], "Add", {scaled, bias}, {}, node.origins);
+    const ValueId norm = build.make("LayerNormalization", {flat, ones}, std::move(attributes));
+    const ValueId back = build.reshaped(norm, x.dims());
+    const ValueId scale = per_channel(build, node.inputs[1], x), bias = per_channel(build, node.inputs[2], x);
+    build.finish("Add", {build.make("Mul", {back, scale}), bias});
 }
 
 // x / (bias + alpha * mean of squares over `size` channels) ^ beta
-void by_average(PassContext& context, const Node& node) {
-    Graph& graph = context.graph;
-    const std::vector<std::string>& origins = node.origins;
+void by_average(Replacement& build) {
+    const Node& node = build.node();
     const ValueId x = node.inputs[0];
-    const Shape shape = graph.value(x).shape();
+    const Shape shape = build.graph().value(x).shape();
     const int64_t size = node.attributes.integer("size", 1), before = (size - 1) / 2;
-    const auto number = [&](double value) { return add_floats(graph, origins.front(), {}, {value}); };
-    const ValueId squares = append(context, "Mul", {x, x}, {}, origins);
-    const ValueId planes =
-        reshaped(context, squares, {shape[0], 1, shape[1], shape.elements(2, shape.rank())}, origins);
+    const ValueId squares = build.make("Mul", {x, x});
+    const ValueId planes = build.reshaped(squares, {shape[0], 1, shape[1], shape.elements(2, shape.rank())});
     Attributes pool = attributes_with({}, "kernel_shape", std::vector<int64_t>{size, 1});
     pool.set("pads", std::vector<int64_t>{before, 0, size - 1 - before, 0});
     pool.set("count_include_pad", int64_t{1});
-    const ValueId mean =
-        reshaped(context, append(context, "AveragePool", {planes}, pool, origins), shape.dims(), origins);
-    const ValueId scaled = append(context, "Mul", {mean, number(node.attributes.real("alpha", 1e-4F))}, {}, origins);
-    const ValueId sum = append(context, "Add", {scaled, number(node.attributes.real("bias", 1.0F))}, {}, origins);
-    const ValueId power = append(context, "Pow", {sum, number(node.attributes.real("beta", 0.75F))}, {}, origins);
-    append_as(context, node.outputs[0], "Div", {x, power}, {}, origins);
+    const ValueId mean = build.reshaped(build.make("AveragePool", {planes}, std::move(pool)), shape.dims());
+    const ValueId scaled = build.make("Mul", {mean, build.number(node.attributes.real("alpha", 1e-4F))});
+    const ValueId sum = build.make("Add", {scaled, build.number(node.attributes.real("bias", 1.0F))});
+    build.finish("Div", {x, build.make("Pow", {sum, build.number(node.attributes.real("beta", 0.75F))})});
 }
 
 bool rewrite(PassContext& context, const Node& node) {
     const Value& x = context.graph.value(node.inputs[0]);
     if (x.type != ElementType::f32 || x.shape().elements() == 0) return false;
+    Replacement build(context, node);
     if (is_op(node, "InstanceNormalization"))
-        by_rows(context, node, x.shape()[1]);
+        by_rows(build, x.shape()[1]);
     else if (is_op(node, "GroupNormalization"))
-        by_rows(context, node, node.attributes.integer("num_groups", 1));
+        by_rows(build, node.attributes.integer("num_groups", 1));
     else if (is_op(node, "LRN"))
-        by_average(context, node);
+        by_average(build);
     else
         return false;
     context.taken(node.origins.front(), node.op);

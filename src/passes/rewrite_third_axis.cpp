@@ -19,10 +19,6 @@ const Knob<std::string_view> enabled{{
     .witness = "conv_3d",
 }};
 
-ValueId reshaped(Replacement& build, ValueId value, const std::vector<int64_t>& dims) {
-    return build.make("Reshape", {value, build.integers(dims)});
-}
-
 // Exchanges axes 1 and 2.
 Attributes turn() { return attributes_with({}, "perm", std::vector<int64_t>{0, 2, 1, 3, 4}); }
 
@@ -55,10 +51,10 @@ void split_pool(Replacement& build, const std::vector<Window>& windows) {
             attributes.set("count_include_pad", node.attributes.integer("count_include_pad", 0));
         return attributes;
     };
-    const ValueId planes = reshaped(build, node.inputs[0], {x[0], x[1] * x[2], x[3], x[4]});
+    const ValueId planes = build.reshaped(node.inputs[0], {x[0], x[1] * x[2], x[3], x[4]});
     const ValueId narrow = build.make(op, {planes}, pool(windows[1], windows[2]));
     const int64_t pixels = windows[1].out * windows[2].out;
-    const ValueId columns = reshaped(build, narrow, {x[0], x[1], x[2], pixels});
+    const ValueId columns = build.reshaped(narrow, {x[0], x[1], x[2], pixels});
     Window none;
     none.in = none.out = pixels;
     const ValueId short_columns = build.make(op, {columns}, pool(windows[0], none));
@@ -97,13 +93,13 @@ void split_conv(Replacement& build, const std::vector<Window>& windows, const Te
     ValueId sum = no_value;
     for (int64_t tap = 0; tap < depth.kernel; ++tap) {
         const ValueId planes =
-            reshaped(build, planes_of_tap(build, padded, depth, tap), {x[0] * depth.out, x[1], x[3], x[4]});
+            build.reshaped(planes_of_tap(build, padded, depth, tap), {x[0] * depth.out, x[1], x[3], x[4]});
         std::vector<ValueId> inputs{planes, weights_of_tap(build, weights, tap)};
         if (tap == 0 && input_of(node, 2) != no_value) inputs.push_back(node.inputs[2]);
         const ValueId part = build.make("Conv", std::move(inputs), attributes);
         sum = tap == 0 ? part : build.make("Add", {part, sum});
     }
-    const ValueId result = reshaped(build, sum, {x[0], depth.out, weights.shape()[0], windows[1].out, windows[2].out});
+    const ValueId result = build.reshaped(sum, {x[0], depth.out, weights.shape()[0], windows[1].out, windows[2].out});
     build.finish("Transpose", {result}, turn());
 }
 
