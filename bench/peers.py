@@ -21,6 +21,7 @@ import json
 import math
 import pathlib
 import sys
+import textwrap
 import time
 
 from program import sha256, try_ask
@@ -239,15 +240,15 @@ def write_tables(results, path):
     parts = [("Agreement with the references", agreement_table(cells))]
     if timed:
         parts += [("f32 against f32", f32_table(timed)), ("Best within the tolerance", best_table(timed))]
-    heading = (f"CPU: {results['cpu']}; {results['isa']}. Speed-up = time of the other over time of ours, geometric mean of "
-               f"{results['visits']} visits [95 % interval].")
+    heading = textwrap.wrap(f"CPU: {results['cpu']}; {results['isa']}. Speed-up = time of the other over time of ours, geometric "
+                            f"mean of {results['visits']} visits [95 % interval].", width=140)
     notes = geometric_means(timed) + failures(cells)
-    print(heading)
+    print(*heading, sep="\n")
     for title, rows in parts:
         print(f"\n{title}", *plain(rows), sep="\n")
     print("", *notes, sep="\n")
     if path:
-        lines = ["# Headway, ONNX Runtime and OpenVINO", "", heading, ""]
+        lines = ["# Headway, ONNX Runtime and OpenVINO", "", *heading, ""]
         for title, rows in parts:
             lines += [f"## {title}", "", *markdown(rows), ""]
         path.write_text("\n".join(lines + [f"- {note}" for note in notes]) + "\n")
