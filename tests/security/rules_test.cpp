@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <protozero/pbf_writer.hpp>
@@ -79,10 +79,11 @@ std::string nested_ifs(int depth) {
            branch + "} output %y }";
 }
 
+// Of the processor, whatever else runs on the machine.
 double seconds_of(const std::function<void()>& work) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 OnnxModel imported(const std::string& bytes) {
@@ -91,14 +92,14 @@ OnnxModel imported(const std::string& bytes) {
     return import_onnx(folder.path() + "/m.onnx", declared<Op>());
 }
 
-// Rule 5. ONNX Runtime once walked nested sub-graphs in time that doubled with each level (PR #29617).
+// Rule 5. ONNX Runtime once walked nested sub-graphs in time that doubled with each level (PR #29617). Nobody would see
+// the end of that here.
 TEST(Depth, NestedSubgraphsTakeTimeByTheirSize) {
     const std::string bytes = export_onnx(parse_graph(nested_ifs(30)));
-    Graph graph;
-    EXPECT_LT(seconds_of([&] { graph = imported(bytes).graph; }), 2);
+    const Graph graph = imported(bytes).graph;
     Tensor condition(ElementType::boolean, Shape{});
     const std::vector<Tensor> inputs{condition, Tensor::of<float>(Shape{2}, std::vector<float>{1, -2})};
-    EXPECT_LT(seconds_of([&] { EXPECT_EQ(interpret(graph, inputs, declared<Op>())[0].at(1), 2); }), 2);
+    EXPECT_EQ(interpret(graph, inputs, declared<Op>())[0].at(1), 2);
 }
 
 TEST(Depth, DeeperNestingIsRefusedInEveryForm) {
@@ -142,7 +143,7 @@ std::string float_input() {
     return bytes;
 }
 
-// A chain of nodes in which every name is resolved; the same four times as long takes about four times as long.
+// A chain of nodes in which every name is resolved.
 std::string chain(int nodes) {
     std::string graph;
     pbf_writer body(graph);
@@ -163,10 +164,10 @@ std::string chain(int nodes) {
 }
 
 TEST(Names, AreResolvedInLinearTime) {
-    const std::string small = chain(5'000), large = chain(40'000);
-    const double first = std::min(seconds_of([&] { imported(small); }), seconds_of([&] { imported(small); }));
+    const std::string small = chain(5'000), large = chain(80'000);
+    const double first = seconds_of([&] { imported(small); });
     const double second = seconds_of([&] { imported(large); });
-    EXPECT_LT(second, 8 * 6 * first + 1) << "quadratic would be 64 times";
+    EXPECT_LT(second, 16 * 4 * first) << "quadratic would be 256 times";
 }
 
 // Rule 6.

@@ -1,5 +1,5 @@
 // Files of a few hundred bytes that ask for any amount of memory or time. Each is fed to the program in a process of
-// little memory: it must be refused in one line, or answered, in a moment (rule 2 of
+// little memory that may do little work: it must be refused in one line, or answered (rule 2 of
 // docs/design/0012-untrusted-input.md).
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace headway {
 namespace {
 
 constexpr int64_t memory = int64_t{1} << 30;
-// Milliseconds, and what a machine may take that does something else as well.
-constexpr double most_seconds = 10;
+// What is counted, not timed: a machine takes a second or ten for it.
+const std::string work_limit = " --threads 1 --work-limit 1G";
 constexpr size_t largest_file = 1000;
 
 struct Request {
@@ -203,19 +203,17 @@ std::vector<Request> long_runs() {
 
 class Size : public testing::TestWithParam<Request> {};
 
-TEST_P(Size, IsRefusedOrAnsweredInAMoment) {
+TEST_P(Size, IsRefusedOrAnsweredWithLittleWork) {
     const TemporaryFolder folder;
     const std::string bytes = export_onnx(parse_graph(GetParam().text));
     EXPECT_LE(bytes.size(), largest_file);
     write_bytes(folder.path() + "/m.onnx", bytes);
-    const ProgramRun run =
-        run_program(in_folder("run {}/m.onnx --threads 1 --work-limit 64G", folder.path()), memory, most_seconds);
+    const ProgramRun run = run_program(in_folder("run {}/m.onnx" + work_limit, folder.path()), memory);
     EXPECT_TRUE(run.code == 0 || run.code == 2) << "code " << run.code << ", " << run.text();
     if (run.code != 2) return;
     ASSERT_EQ(run.lines.size(), 1U) << run.text();
     EXPECT_TRUE(run.lines[0].find("asks") != std::string::npos || run.lines[0].find("memory") != std::string::npos)
         << run.lines[0];
-    EXPECT_LT(run.seconds, most_seconds);
 }
 
 class Run : public testing::TestWithParam<Request> {};
@@ -227,8 +225,7 @@ TEST_P(Run, EndsWhenItsWorkIsSpent) {
     write_bytes(folder.path() + "/m.onnx", bytes);
     for (const char* command : {"run", "check"}) {
         const ProgramRun run =
-            run_program(in_folder(std::string(command) + " {}/m.onnx --threads 1 --work-limit 1G", folder.path()),
-                        memory, most_seconds);
+            run_program(in_folder(std::string(command) + " {}/m.onnx" + work_limit, folder.path()), memory);
         EXPECT_EQ(run.code, 2) << run.text();
         ASSERT_EQ(run.lines.size(), 1U) << run.text();
         EXPECT_NE(run.lines[0].find("that one call may take (see --work-limit)"), std::string::npos) << run.lines[0];
