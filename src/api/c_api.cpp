@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <new>
-#include <optional>
 
-#include "runtime/engine.h"
-#include "runtime/engine_file.h"
-#include "staged/staged_engine.h"
+#include "staged/any_engine.h"
 
 namespace {
 
@@ -23,19 +20,18 @@ struct ApiPort {
 
 }  // namespace
 
-// Exactly one of the engines is there.
 struct hw_engine {
-    std::shared_ptr<const headway::Engine> planned;
-    std::shared_ptr<const headway::StagedEngine> staged;
+    headway::AnyEngine engine;
     std::vector<ApiPort> inputs, outputs;
     std::string model, fingerprint;
 
-    const headway::EngineInfo& info() const { return planned ? planned->info() : staged->info(); }
+    const headway::EngineInfo& info() const {
+        return std::visit([](const auto& loaded) -> const headway::EngineInfo& { return loaded->info(); }, engine);
+    }
 };
 
 struct hw_context {
-    std::optional<headway::Context> planned;
-    std::shared_ptr<const headway::StagedEngine> staged;
+    headway::AnyContext context;
     std::vector<headway::Tensor> outputs;  // of the last hw_run_tensors
 };
 
@@ -99,17 +95,18 @@ std::vector<ApiPort> ports_of(const Ports& ports) {
 }
 
 std::unique_ptr<hw_engine> load(const std::string& path) {
-    auto engine = std::make_unique<hw_engine>();
-    if (headway::begins_as_staged_file(path)) {
-        engine->staged = headway::StagedEngine::load(path, catalogue());
-        engine->inputs = ports_of(engine->staged->inputs());
-        engine->outputs = ports_of(engine->staged->outputs());
-        engine->fingerprint = engine->staged->fingerprint().hex();
+    auto engine = std::make_unique<hw_engine>(hw_engine{headway::load_engine(path, catalogue()), {}, {}, {}, {}});
+    const auto describe = [&](const auto& inputs, const auto& outputs, const headway::Hash& fingerprint) {
+        engine->inputs = ports_of(inputs);
+        engine->outputs = ports_of(outputs);
+        engine->fingerprint = fingerprint.hex();
+    };
+    if (const auto* planned = std::get_if<headway::PlannedPointer>(&engine->engine)) {
+        const headway::Plan& plan = (*planned)->plan();
+        describe(plan.inputs, plan.outputs, plan.fingerprint());
     } else {
-        engine->planned = headway::Engine::load(path, catalogue().kernels);
-        engine->inputs = ports_of(engine->planned->plan().inputs);
-        engine->outputs = ports_of(engine->planned->plan().outputs);
-        engine->fingerprint = engine->planned->plan().fingerprint().hex();
+        const headway::StagedEngine& staged = *std::get<headway::StagedPointer>(engine->engine);
+        describe(staged.inputs(), staged.outputs(), staged.fingerprint());
     }
     engine->model = engine->info().model.hex();
     return engine;
@@ -210,10 +207,7 @@ hw_status hw_context_create(const hw_engine* engine, hw_context** context) {
     return guarded([&] {
         require(engine, "engine");
         require(context, "context");
-        auto made = std::make_unique<hw_context>();
-        if (engine->planned) made->planned.emplace(engine->planned);
-        made->staged = engine->staged;
-        *context = made.release();
+        *context = new hw_context{headway::AnyContext(engine->engine), {}};
     });
 }
 
@@ -223,13 +217,14 @@ hw_status hw_run(hw_context* context, const void* const* inputs, size_t input_co
                  size_t output_count) {
     return guarded([&] {
         require(context, "context");
-        if (!context->planned)
+        headway::Context* const planned = context->context.planned();
+        if (planned == nullptr)
             throw headway::UserError("an engine of open shapes needs the shapes of the inputs: call hw_run_tensors");
-        const headway::Plan& plan = context->planned->engine().plan();
+        const headway::Plan& plan = planned->engine().plan();
         require_all(plan.inputs, inputs, input_count, "input");
         require_all(plan.outputs, outputs, output_count, "output");
-        context->planned->run({reinterpret_cast<const std::byte* const*>(inputs), input_count},
-                              {reinterpret_cast<std::byte* const*>(outputs), output_count});
+        planned->run({reinterpret_cast<const std::byte* const*>(inputs), input_count},
+                     {reinterpret_cast<std::byte* const*>(outputs), output_count});
     });
 }
 
@@ -240,11 +235,7 @@ hw_status hw_run_tensors(hw_context* context, const hw_tensor* inputs, size_t in
         context->outputs.clear();
         std::vector<headway::Tensor> tensors;
         for (size_t i = 0; i < input_count; ++i) tensors.push_back(tensor_of(inputs[i], i));
-        if (context->planned)
-            context->outputs = context->planned->run(tensors);
-        else
-            context->outputs =
-                headway::tensors_of(context->staged->run(std::vector<headway::Datum>(tensors.begin(), tensors.end())));
+        context->outputs = context->context.run(tensors);
     });
 }
 

@@ -15,8 +15,7 @@
 #include "cli/options.h"
 #include "cli/runnable.h"
 #include "kernels/kernel.h"
-#include "runtime/engine.h"
-#include "runtime/engine_file.h"
+#include "staged/any_engine.h"
 #include "workers/native/port_specs.h"
 
 namespace headway {
@@ -49,11 +48,13 @@ std::shared_ptr<const Engine> open_engine(const Options& options, const std::str
     } else if (!options.route.empty()) {
         throw UserError(options.operand + " is an engine: --route needs a model");
     }
-    if (begins_as_staged_file(engine))
+    const Catalogue catalogue;
+    const AnyEngine loaded = load_engine(engine, catalogue);
+    if (std::holds_alternative<StagedPointer>(loaded))
         throw UserError(options.operand +
                         " makes an engine of open shapes, which has no steps of its own: give every "
                         "shape with --shape or --data");
-    return Engine::load(engine, declared<Kernel>());
+    return std::get<PlannedPointer>(loaded);
 }
 
 std::vector<Tensor> inputs_of(const Options& options, const Engine& engine) {

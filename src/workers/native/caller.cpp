@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "base/text.h"
-#include "runtime/engine_file.h"
 
 namespace headway {
 namespace {
@@ -105,16 +104,9 @@ private:
 
 }  // namespace
 
-LoadedEngine::LoadedEngine(const std::string& path, const Catalogue& catalogue) {
-    if (begins_as_staged_file(path))
-        staged_ = StagedEngine::load(path, catalogue);
-    else
-        planned_ = Engine::load(path, catalogue.kernels);
-}
-
-std::unique_ptr<Caller> LoadedEngine::caller() const {
-    if (staged_ != nullptr) return std::make_unique<StagedCaller>(staged_);
-    return std::make_unique<PlannedCaller>(planned_);
+std::unique_ptr<Caller> make_caller(const AnyEngine& engine) {
+    if (const auto* planned = std::get_if<PlannedPointer>(&engine)) return std::make_unique<PlannedCaller>(*planned);
+    return std::make_unique<StagedCaller>(std::get<StagedPointer>(engine));
 }
 
 }  // namespace headway

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "compile/compile.h"
-#include "runtime/engine.h"
-#include "staged/staged_engine.h"
+#include "staged/any_engine.h"
 #include "tensor/tensor.h"
 #include "workers/builder.h"
 
@@ -27,16 +24,6 @@ public:
     virtual std::vector<StepTime> profile(int64_t iterations) = 0;
 };
 
-// An engine file, loaded once for all its callers.
-class LoadedEngine {
-public:
-    // `catalogue` outlives it.
-    LoadedEngine(const std::string& path, const Catalogue& catalogue);
-    std::unique_ptr<Caller> caller() const;
-
-private:
-    std::shared_ptr<const Engine> planned_;
-    std::shared_ptr<const StagedEngine> staged_;
-};
+std::unique_ptr<Caller> make_caller(const AnyEngine& engine);
 
 }  // namespace headway

@@ -45,7 +45,7 @@ PortDescription describe_port(const Port& port) {
 }
 
 struct Loaded {
-    std::unique_ptr<LoadedEngine> engine;
+    std::optional<AnyEngine> engine;
     std::vector<std::unique_ptr<Caller>> callers;  // by stream
 };
 
@@ -99,9 +99,9 @@ public:
 
     void load(const std::string& engine, int streams) override {
         Loaded& loaded = engines_[engine];
-        if (!loaded.engine) loaded.engine = std::make_unique<LoadedEngine>(engine, catalogue_);
+        if (!loaded.engine) loaded.engine = load_engine(engine, catalogue_);
         while (static_cast<int>(loaded.callers.size()) < streams) {
-            std::unique_ptr<Caller> caller = loaded.engine->caller();
+            std::unique_ptr<Caller> caller = make_caller(*loaded.engine);
             if (!timing_inputs_.empty()) caller->set_inputs(timing_inputs_);
             loaded.callers.push_back(std::move(caller));
         }
