@@ -56,7 +56,6 @@ private:
         tile.run = windows_->run();
         tile.b = reinterpret_cast<const float*>(args.packed[0]);
         tile.b_run = b_run_;
-        tile.c_step = g_.oc;
         tile.init = reinterpret_cast<const float*>(args.packed[1]);
         multiply_rows(micro_, tile, g_.oc, block.count);
         epilogue_.apply(args.operands, dst, block.pixel, block.count, 0, g_.oc);

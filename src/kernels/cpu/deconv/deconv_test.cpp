@@ -81,6 +81,8 @@ TEST(deconv, odd_shapes) {
         {.batch = 1, .ic = 24, .ih = 7, .iw = 9, .oc = 24, .kh = 2, .kw = 2, .sh = 2, .sw = 2},
         {.batch = 2, .ic = 24, .ih = 5, .iw = 6, .oc = 1, .kh = 2, .kw = 2, .sh = 2, .sw = 2, .epilogue = true},
         {.batch = 1, .ic = 33, .ih = 40, .iw = 23, .oc = 1, .kh = 3, .kw = 3, .sh = 3, .sw = 3},
+        {.batch = 1, .ic = 24, .ih = 3, .iw = 19, .oc = 1, .kh = 2, .kw = 2, .sh = 2, .sw = 2},
+        {.batch = 1, .ic = 20, .ih = 2, .iw = 13, .oc = 2, .kh = 2, .kw = 2, .sh = 2, .sw = 2},
         {.batch = 2, .ic = 3, .ih = 2, .iw = 1, .oc = 2, .kh = 1, .kw = 2, .sh = 1, .sw = 2, .epilogue = true},
         {.batch = 1, .ic = 17, .ih = 3, .iw = 4, .oc = 9, .kh = 3, .kw = 2, .sh = 3, .sw = 2, .epilogue = true},
         {.batch = 1,

@@ -54,7 +54,6 @@ private:
         tile.segments = 1;
         tile.run = g_.ic;
         tile.b_run = b_run_;
-        tile.c_step = columns;
         tile.init = reinterpret_cast<const float*>(args.packed[1]);
         for (int64_t kh = 0; kh < g_.kh; ++kh) {
             tile.b = reinterpret_cast<const float*>(args.packed[0]) + kh * columns * b_run_;

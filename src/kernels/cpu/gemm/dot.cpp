@@ -22,7 +22,7 @@ void multiply_rows(const DotMicro& micro, const DotTile& whole, int64_t columns,
     for (int64_t t = 0, row = 0; t < count; ++t) {
         const int64_t next = (t + 1) * rows / count;
         tile.rows = whole.rows + row;
-        tile.c = whole.c + row * whole.c_step;
+        tile.c = whole.c + row * columns;
         micro.tiles[columns][next - row](tile);
         row = next;
     }

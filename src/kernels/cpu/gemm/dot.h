@@ -8,7 +8,7 @@
 
 namespace headway {
 
-// c[row * c_step + column] = init[column] + sum over segments s and k of a[s][row][k] * b[column][s][k].
+// c[row][column] = init[column] + sum over segments s and k of a[s][row][k] * b[column][s][k].
 struct DotTile {
     const float* const* rows;  // pointers of segment 0, one for each row of the tile
     int64_t segments;
@@ -16,8 +16,7 @@ struct DotTile {
     int64_t run;           // consecutive k behind each pointer
     const float* b;        // [column][segment][b_run], zeros beyond run
     int64_t b_run;         // run rounded up to whole vectors
-    float* c;
-    int64_t c_step;
+    float* c;              // a row is as long as there are columns
     const float* init;
 };
 using DotTileFunction = void (*)(const DotTile&);
