@@ -56,8 +56,14 @@ int fewest_channels(const PlanarTiles& tiles, int64_t oc) {
     return fewest;
 }
 
-// Output rows that a tile computes: one, unless so many columns leave room in the registers.
+// Whether tiles take rows whose windows share rows of the image.
+bool shares_rows(const ConvGeometry& g) {
+    return g.oc == 1 && g.kh > 1 && g.stride_h == 1 && g.dilation_h == 1 && g.oh >= PlanarTiles::shared_rows;
+}
+
+// Output rows that a tile computes: one, unless windows share rows, or so many columns leave room in the registers.
 int64_t rows_of_tiles(const PlanarTiles& tiles, const ConvGeometry& g, int64_t columns) {
+    if (shares_rows(g)) return PlanarTiles::shared_rows;
     int64_t rows = PlanarTiles::most_vectors;
     for (const ChannelGroup& group : channel_groups(tiles, g.oc))
         rows = std::min<int64_t>(rows, tiles.vectors[group.channels]);
@@ -123,6 +129,7 @@ private:
             rows = std::max(rows, std::min(again, height * g_.batch / (3 * int64_t{target.threads})));
         }
         rows_ = ceil_div(height, ceil_div(height, rows));
+        if (shares_rows(g_)) rows_ = std::min(height, round_up(rows_, int64_t{PlanarTiles::shared_rows}));
         column_units_ = ceil_div(width, columns_);
         row_units_ = ceil_div(height, rows_);
     }
@@ -135,9 +142,8 @@ private:
         float* dst = reinterpret_cast<float*>(args.dst[0]);
         for (int64_t y = 0; !in_place_ && y < copied_rows(area.rows); ++y)
             copy_row(src, area, y, reinterpret_cast<float*>(args.scratch) + y * g_.ic * plane_floats());
-        const int64_t parts = ceil_div(area.rows, most_rows_);
-        for (int64_t part = 0; part < parts; ++part) {
-            const int64_t y = part * area.rows / parts, rows = (part + 1) * area.rows / parts - y;
+        for (int64_t y = 0, rows = 0; y < area.rows; y += rows) {
+            rows = next_rows(area, y);
             for (const ChannelGroup& group : groups_) run_rows(args, group, area, y, rows);
         }
         if (!program_) return;
@@ -193,18 +199,23 @@ private:
         tiles_.split_pairs(row + left + 2 * begin, end - begin, to + begin, to + part_ + begin);
     }
 
-    // Output rows of an area that one row of tiles computes: tiles one below the other where all windows take whole
-    // kernels from the image, else row by row.
+    // How many output rows of an area, from its row y on, one row of tiles computes: several only where all windows
+    // take whole kernels from the image.
+    int64_t next_rows(const Area& area, int64_t y) const {
+        const int64_t left = area.rows - y, parts = ceil_div(left, most_rows_);
+        const int64_t rows = shares_rows(g_) ? (left < most_rows_ ? 1 : most_rows_) : ceil_div(left, parts);
+        if (!in_place_) return rows;
+        return whole_kernel(area.row + y) && whole_kernel(area.row + y + rows - 1) ? rows : 1;
+    }
+
     void run_rows(const Args& args, const ChannelGroup& group, const Area& area, int64_t y, int64_t rows) const {
-        if (rows > 1 && (!in_place_ || (whole_kernel(area.row + y) && whole_kernel(area.row + y + rows - 1)))) {
-            PlanarTile tile = make_tile(args, group, area, y);
-            run_columns(tiles_.below[group.channels] + rows, area.columns, tile);
-            return;
-        }
-        for (int64_t last = y + rows; y < last; ++y) {
-            PlanarTile tile = make_tile(args, group, area, y);
+        PlanarTile tile = make_tile(args, group, area, y);
+        if (rows == 1)
             run_row(tiles_.beside[group.channels], tiles_.vectors[group.channels], area.columns, tile);
-        }
+        else if (shares_rows(g_))
+            run_row(tiles_.shared, tiles_.shared_vectors, area.columns, tile);
+        else
+            run_columns(tiles_.below[group.channels] + rows, area.columns, tile);
     }
 
     // The kernel rows of an output row that lie inside the image.
@@ -311,15 +322,20 @@ Verdict supports(const Problem& problem) {
 
 // Share of peak, measured by bench/kernels.
 double efficiency(const PlanarTiles& tiles, const ConvGeometry& g) {
-    const int narrowest = fewest_channels(tiles, g.oc);
     const int64_t vectors = std::max<int64_t>(1, ceil_div(g.ow, tiles.lanes));
+    const double taps = static_cast<double>(g.kw), kernel_share = taps / (taps + 0.25);  // a kernel row is a loop
+    if (shares_rows(g)) {
+        const double rows = PlanarTiles::shared_rows, kernel_rows = static_cast<double>(g.kh);
+        const double loads = kernel_rows + rows - 1;
+        return 0.98 * kernel_rows * rows / (kernel_rows * rows + 0.7 * loads) * kernel_share;
+    }
+    const int narrowest = fewest_channels(tiles, g.oc);
     const int64_t count = ceil_div(vectors, tiles.vectors[narrowest]);
     const int64_t rows = std::min(rows_of_tiles(tiles, g, g.ow), std::max<int64_t>(1, g.oh));
     const double wide = static_cast<double>(vectors) / static_cast<double>(count);
     const double sums = narrowest * (rows > 1 ? static_cast<double>(rows) : wide);
-    const double channels = narrowest, taps = static_cast<double>(g.kw);
-    double share = 0.98 * channels / (channels + 0.4);  // channels share the loads of pixels
-    share *= taps / (taps + 0.25);                      // a kernel row is a loop of its own
+    const double channels = narrowest;
+    double share = 0.98 * channels / (channels + 0.4) * kernel_share;  // channels share the loads of pixels
     // Rows of split pixels come from the second-level cache, for a single channel once for each product.
     if (g.stride_w > 1) share *= narrowest == 1 ? 0.55 : 0.75;
     return share * std::min(1.0, sums / 9);  // fewer do not hide the latency of multiply-adds

@@ -36,6 +36,11 @@ struct PlanarTiles {
     int vectors[most_channels + 1];  // most vectors of a tile of so many output channels; 0 = no such tile
     PlanarTileFunction beside[most_channels + 1][most_vectors + 1];
     PlanarTileFunction below[most_channels + 1][most_vectors + 1];
+    // One output channel, as many vectors beside one another of `shared_rows` output rows: rows of the image, which lie
+    // next to one another, are loaded once for all windows that they are in.
+    static constexpr int shared_rows = 4;
+    int shared_vectors;  // most of a tile
+    PlanarTileFunction shared[most_vectors + 1];
     // even[i] = from[2 * i], odd[i] = from[2 * i + 1]
     void (*split_pairs)(const float* from, int64_t count, float* even, float* odd);
 };

@@ -75,6 +75,76 @@ void planar_tile(const PlanarTile& tile) {
     for (int o = 0; o < channels; ++o, dst += tile.dst_step) store_vectors<lie>(tile, dst, sums[o]);
 }
 
+// Adds an image row to the output rows from `first` to `last`; the kernel row of the first is at `weights`, the others'
+// before it.
+template <int first, int last, int vectors>
+HEADWAY_INLINE void share_row(const PlanarTile& tile, const float* row, const float* weights,
+                              vf (&sums)[PlanarTiles::shared_rows][vectors]) {
+    for (int64_t t = 0; t < tile.columns; ++t) {
+        vf x[vectors];
+        load_vectors<Vectors::beside>(tile, row + tile.taps[t], x);
+#pragma GCC unroll 4
+        for (int r = first; r <= last; ++r) {
+            const vf weight = broadcast(weights[t - (r - first) * tile.columns]);
+#pragma GCC unroll 8
+            for (int v = 0; v < vectors; ++v) sums[r][v] = fma(x[v], weight, sums[r][v]);
+        }
+    }
+}
+
+template <int vectors>
+HEADWAY_INLINE void share_rows(const PlanarTile& tile, const float* row, const float* weights,
+                               vf (&sums)[PlanarTiles::shared_rows][vectors]) {
+    constexpr int rows = PlanarTiles::shared_rows;
+    static_assert(rows == 4, "the ranges below");
+    for (int64_t y = 0; y < tile.rows + rows - 1; ++y, row += tile.row_step) {
+        const int64_t first = y < tile.rows ? 0 : y - tile.rows + 1, last = y < rows ? y : rows - 1;
+        const float* kernel_row = weights + (y - first) * tile.columns;
+        switch (first * rows + last) {
+            case 0:
+                share_row<0, 0>(tile, row, kernel_row, sums);
+                break;
+            case 1:
+                share_row<0, 1>(tile, row, kernel_row, sums);
+                break;
+            case 2:
+                share_row<0, 2>(tile, row, kernel_row, sums);
+                break;
+            case 3:
+                share_row<0, 3>(tile, row, kernel_row, sums);
+                break;
+            case rows + 2:
+                share_row<1, 2>(tile, row, kernel_row, sums);
+                break;
+            case rows + 3:
+                share_row<1, 3>(tile, row, kernel_row, sums);
+                break;
+            case 2 * rows + 3:
+                share_row<2, 3>(tile, row, kernel_row, sums);
+                break;
+            default:
+                share_row<3, 3>(tile, row, kernel_row, sums);
+        }
+    }
+}
+
+template <int vectors>
+void shared_tile(const PlanarTile& tile) {
+    vf sums[PlanarTiles::shared_rows][vectors];
+#pragma GCC unroll 4
+    for (int r = 0; r < PlanarTiles::shared_rows; ++r)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sums[r][v] = broadcast(tile.init[0]);
+    const float* plane = tile.image;
+    const float* weights = tile.weights;
+    for (int64_t c = 0; c < tile.channels; ++c, plane += tile.channel_step, weights += tile.weights_step)
+        share_rows(tile, plane, weights, sums);
+    float* dst = tile.dst;
+#pragma GCC unroll 4
+    for (int r = 0; r < PlanarTiles::shared_rows; ++r, dst += tile.dst_below_step)
+        store_vectors<Vectors::beside>(tile, dst, sums[r]);
+}
+
 // The compiler turns this loop into shuffles of its instruction set.
 void split_pairs(const float* __restrict from, int64_t count, float* __restrict even, float* __restrict odd) {
     for (int64_t i = 0; i < count; ++i) {
@@ -88,6 +158,14 @@ constexpr void fill_line(PlanarTileFunction (&line)[PlanarTiles::most_vectors + 
     if constexpr (vectors > 0) {
         line[vectors] = planar_tile<lie, channels, vectors>;
         fill_line<lie, channels, vectors - 1>(line);
+    }
+}
+
+template <int vectors>
+constexpr void fill_shared(PlanarTiles& tiles) {
+    if constexpr (vectors > 0) {
+        tiles.shared[vectors] = shared_tile<vectors>;
+        fill_shared<vectors - 1>(tiles);
     }
 }
 
@@ -110,6 +188,8 @@ constexpr PlanarTiles make_planar_tiles() {
     tiles.lanes = lanes;
     tiles.split_pairs = split_pairs;
     fill<most_channels>(tiles);
+    tiles.shared_vectors = (vector_registers - 1) / (PlanarTiles::shared_rows + 1);
+    fill_shared<(vector_registers - 1) / (PlanarTiles::shared_rows + 1)>(tiles);
     return tiles;
 }
 
