@@ -1,5 +1,6 @@
-// Conv, Gemm and MatMul between DequantizeLinear and QuantizeLinear are computed on the integers: QLinearConv, QGemm
-// and QLinearMatMul. The sums are exact; a result near the middle between two steps may round to the other one.
+// Conv, Gemm, MatMul and Add between DequantizeLinear and QuantizeLinear are computed on the integers: QLinearConv,
+// QGemm, QLinearMatMul and QLinearAdd. The sums of products are exact; a result near the middle between two steps may
+// round to the other one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,11 +14,10 @@ namespace {
 
 const Knob<std::string_view> enabled{{
     .name = "rewrite_qdq_integer",
-    .help = "Computes products between DequantizeLinear and QuantizeLinear on the 8-bit integers: all but depthwise "
-            "convolutions, which are bound by memory and faster in f32, or those too. Off wins where integers have no "
-            "fast instruction.",
+    .help = "Computes products and sums between DequantizeLinear and QuantizeLinear on the 8-bit integers: all, or all "
+            "but depthwise convolutions. Off wins where integers have no fast instruction.",
     .family = "rewrite",
-    .values = {"dense", "all", "off"},
+    .values = {"all", "dense", "off"},
     .numerics = Numerics::approximates,
     .scope = Scope::site,
     .witness = "qdq_conv",
@@ -91,8 +91,8 @@ public:
     Rewriting(PassContext& context, const Uses& uses, NodeId quantize)
         : context_(context), graph_(context.graph), uses_(uses), nodes_{quantize} {}
 
-    // The Conv, Gemm or MatMul whose result is quantised here; no_node where there is none.
-    NodeId find_product() {
+    // The Conv, Gemm, MatMul or Add whose result is quantised here; no_node where there is none.
+    NodeId find_anchor() {
         const std::optional<QuantizedAs> form = quantized_as(graph_, graph_.node(nodes_[0]));
         if (!form) return no_node;
         to_ = *form;
@@ -101,7 +101,7 @@ public:
             const NodeId id = graph_.value(value).producer;
             const Node& node = graph_.node(id);
             nodes_.push_back(id);
-            if (is_op(node, "Conv") || is_op(node, "Gemm") || is_op(node, "MatMul")) return id;
+            if (is_op(node, "Conv") || is_op(node, "Gemm") || is_op(node, "MatMul") || is_op(node, "Add")) return id;
             if (is_op(node, "Relu"))
                 add_bounds({0, std::numeric_limits<float>::infinity()});
             else if (const auto bounds = is_op(node, "Clip") ? clip_bounds(graph_, node) : std::nullopt)
@@ -113,14 +113,19 @@ public:
         return no_node;
     }
 
-    Verdict take(NodeId product) {
-        const Node node = graph_.node(product);
+    Verdict take(NodeId anchor) {
+        if (!is_beyond_range(to_, bounds_))
+            return Verdict::no(Reason::pattern, "an activation ends within the range of the output");
+        const Node node = graph_.node(anchor);
+        return is_op(node, "Add") ? take_sum(node) : take_product(node);
+    }
+
+private:
+    Verdict take_product(const Node& node) {
         const NodeId from = made_by(graph_, node.inputs[0], "DequantizeLinear");
         if (from == no_node) return Verdict::no(Reason::pattern, "its input is not dequantised");
         const std::optional<QuantizedAs> x = quantized_as(graph_, graph_.node(from));
         if (!x) return Verdict::no(Reason::pattern, "its input has several scales or other types");
-        if (!is_beyond_range(to_, bounds_))
-            return Verdict::no(Reason::pattern, "an activation ends within the range of the output");
         const Shape& w_shape = graph_.value(node.inputs[1]).shape();
         const bool turned = is_op(node, "Gemm") && node.attributes.integer("transB", 0) != 0;
         const int64_t axis = is_op(node, "Conv") || turned ? 0 : 1;
@@ -139,7 +144,28 @@ public:
         return Verdict::yes();
     }
 
-private:
+    Verdict take_sum(const Node& node) {
+        std::vector<std::pair<ValueId, QuantizedAs>> terms;
+        for (ValueId input : node.inputs) {
+            const NodeId from = made_by(graph_, input, "DequantizeLinear");
+            if (from == no_node) return Verdict::no(Reason::pattern, "an input is not dequantised");
+            const std::optional<QuantizedAs> x = quantized_as(graph_, graph_.node(from));
+            if (!x || x->type != to_.type)
+                return Verdict::no(Reason::pattern, "an input has several scales or another type");
+            if (graph_.value(input).shape() != graph_.value(node.outputs[0]).shape())
+                return Verdict::no(Reason::shape, "an input is broadcast");
+            const ValueId values = graph_.node(from).inputs[0];
+            if (known(graph_, values) != nullptr) return Verdict::no(Reason::pattern, "an input is a constant");
+            terms.emplace_back(values, *x);
+        }
+        std::vector<ValueId> inputs;
+        for (const auto& [values, x] : terms)
+            inputs.insert(inputs.end(), {values, number(".x_scale", Tensor::scalar<float>(x.scale)), zero_of(x)});
+        inputs.insert(inputs.end(), {number(".y_scale", Tensor::scalar<float>(to_.scale)), zero_of(to_)});
+        replace("com.microsoft/QLinearAdd", std::move(inputs), {});
+        return Verdict::yes();
+    }
+
     void add_bounds(const Bounds& bounds) {
         bounds_.low = std::max(bounds_.low, bounds.low);
         bounds_.high = std::min(bounds_.high, bounds.high);
@@ -174,23 +200,29 @@ private:
     ValueId number(const char* hint, Tensor tensor) {
         return graph_.add_constant(graph_.node(nodes_[0]).origins.front() + hint, std::move(tensor));
     }
-    ValueId byte(const char* hint, ElementType type, double value) {
-        Tensor tensor(type, {});
-        tensor.set(0, value);
-        return number(hint, std::move(tensor));
+    ValueId zero_of(const QuantizedAs& form) {
+        Tensor tensor(form.type, {});
+        tensor.set(0, static_cast<double>(form.zero));
+        return number(".zero", std::move(tensor));
+    }
+
+    // All from the anchor to the quantisation becomes one node.
+    void replace(std::string_view op, std::vector<ValueId> inputs, Attributes attributes) {
+        const std::vector<NodeId> by_rank(nodes_.rbegin(), nodes_.rend());
+        append_as(context_, graph_.node(nodes_[0]).outputs[0], op, std::move(inputs), std::move(attributes),
+                  merged_origins(graph_, by_rank));
     }
 
     void append(const Node& node, ValueId x_values, const QuantizedAs& x, const QuantizedWeights& w,
                 const std::vector<int32_t>& steps) {
-        const auto zero = [](const QuantizedAs& form) { return static_cast<double>(form.zero); };
         std::vector<ValueId> inputs{x_values,
                                     number(".x_scale", Tensor::scalar<float>(x.scale)),
-                                    byte(".x_zero", x.type, zero(x)),
+                                    zero_of(x),
                                     w.values,
                                     number(".w_scale", w.scale),
                                     number(".w_zero", w.zero)};
         const ValueId y_scale = number(".y_scale", Tensor::scalar<float>(to_.scale));
-        const ValueId y_zero = byte(".y_zero", to_.type, zero(to_));
+        const ValueId y_zero = zero_of(to_);
         Tensor bias(ElementType::i32, {static_cast<int64_t>(steps.size())});
         std::ranges::copy(steps, bias.mutable_data<int32_t>().begin());
         std::string op = "QLinearMatMul";
@@ -206,9 +238,7 @@ private:
             attributes = node.attributes;
             inputs.push_back(number(".bias", std::move(bias)));
         }
-        std::vector<NodeId> by_rank(nodes_.rbegin(), nodes_.rend());
-        append_as(context_, graph_.node(nodes_[0]).outputs[0], op, std::move(inputs), std::move(attributes),
-                  merged_origins(graph_, by_rank));
+        replace(op, std::move(inputs), std::move(attributes));
     }
 
     PassContext& context_;
@@ -225,20 +255,20 @@ bool run(PassContext& context) {
         if (!is_op(graph.node(id), "QuantizeLinear")) return false;
         const Uses uses(graph);
         Rewriting rewriting(context, uses, id);
-        const NodeId product = rewriting.find_product();
-        if (product == no_node) return false;
-        const std::string site = site_of(graph, product);
-        if (context.route.get(enabled, graph.node(product).origins) == "off") {
+        const NodeId anchor = rewriting.find_anchor();
+        if (anchor == no_node) return false;
+        const std::string site = site_of(graph, anchor);
+        if (context.route.get(enabled, graph.node(anchor).origins) == "off") {
             context.refused(site, "integers", Verdict::no(Reason::knob, "rewrite_qdq_integer=off"));
             return false;
         }
-        return context.decided(site, "integers", rewriting.take(product));
+        return context.decided(site, "integers", rewriting.take(anchor));
     });
 }
 
 const Pass rewrite_qdq_integer{{
     .name = "rewrite_qdq_integer",
-    .help = "Computes products between DequantizeLinear and QuantizeLinear on the integers.",
+    .help = "Computes products and sums between DequantizeLinear and QuantizeLinear on the integers.",
     .enabled = &enabled,
     .run = run,
 }};

@@ -35,14 +35,9 @@ struct IntegerMicro {
     IntegerTileFunction tiles[most_rows + 1];
     // to[k] = from[k] ^ flip; the sum of them.
     int32_t (*move_row)(const uint8_t* from, int64_t n, uint8_t flip, uint8_t* to);
-    // sums[j] = sum over the taps of (taps[t][first + j] ^ flip) * weights[t * step + j], for j < width <= columns.
-    void (*depthwise)(const uint8_t* const* taps, int64_t count, int64_t first, int64_t width, uint8_t flip,
-                      const int8_t* weights, int64_t step, int32_t* sums);
     void (*finish_i32)(const IntegerRow& row, int32_t* y);
     // sum * scale[j] + bias[j]
     void (*finish_f32)(const IntegerRow& row, const float* scale, const float* bias, float* y);
-    // round(clamp(sum * scale[j], low, high)) to nearest even + zero, as the lowest byte.
-    void (*finish_bytes)(const IntegerRow& row, const float* scale, float low, float high, float zero, uint8_t* y);
 };
 
 namespace baseline {

@@ -44,6 +44,6 @@ void tile(const IntegerTile& tile) {
 }  // namespace
 
 const constinit IntegerMicro integer_micro{
-    4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}, move_row, depthwise, finish_i32, finish_f32, finish_bytes};
+    4, {nullptr, tile<1>, tile<2>, tile<3>, tile<4>}, move_row, finish_i32, finish_f32};
 
 }  // namespace headway::avx2

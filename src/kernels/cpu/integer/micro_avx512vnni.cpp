@@ -31,9 +31,10 @@ void tile(const IntegerTile& tile) {
 }  // namespace
 
 const constinit IntegerMicro integer_micro{
-    8,           {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>},
-    move_row,    depthwise,
-    finish_i32,  finish_f32,
-    finish_bytes};
+    8,
+    {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>},
+    move_row,
+    finish_i32,
+    finish_f32};
 
 }  // namespace headway::avx512vnni

@@ -19,9 +19,10 @@ const Knob<int64_t> integer_rows_knob{{
 
 namespace {
 
-constexpr std::array<IntegerIsa, 3> isas{{{"avx512vnni", Isa::avx512, true, avx512vnni::integer_micro},
-                                          {"avx2", Isa::avx2, false, avx2::integer_micro},
-                                          {"baseline", Isa::baseline, false, baseline::integer_micro}}};
+constexpr std::array<IntegerIsa, 3> isas{
+    {{"avx512vnni", Isa::avx512, true, avx512vnni::integer_micro, avx512vnni::byte_tiles},
+     {"avx2", Isa::avx2, false, avx2::integer_micro, avx2::byte_tiles},
+     {"baseline", Isa::baseline, false, baseline::integer_micro, baseline::byte_tiles}}};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/cpu/integer/byte_tiles.h"
 #include "kernels/cpu/integer/micro.h"
 #include "kernels/kernel.h"
 
@@ -20,6 +21,7 @@ struct IntegerIsa {
     Isa isa;
     bool needs_vnni;
     const IntegerMicro& micro;
+    const ByteTiles& bytes;
 };
 std::span<const IntegerIsa> integer_isas();
 // Yes, or what the target lacks.

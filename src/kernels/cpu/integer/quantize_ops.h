@@ -14,6 +14,11 @@ struct QuantizeScales {
     bool each;
 };
 
+// round(a * a_scale + b * b_scale + shift) to nearest even + zero, within low and low + 255.
+struct QuantizedSum {
+    float a_scale, b_scale, shift, zero, low;
+};
+
 struct QuantizeOps {
     // Smallest and largest of 0 and n values; NaN counts for nothing.
     void (*range)(const float* x, int64_t n, float* low, float* high);
@@ -22,6 +27,8 @@ struct QuantizeOps {
     // (x - zero) * scale
     void (*dequantize_u8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
     void (*dequantize_i8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
+    void (*add_u8)(const uint8_t* a, const uint8_t* b, int64_t n, const QuantizedSum& sum, uint8_t* y);
+    void (*add_i8)(const uint8_t* a, const uint8_t* b, int64_t n, const QuantizedSum& sum, uint8_t* y);
 };
 
 namespace baseline {

@@ -109,8 +109,30 @@ void dequantize(const uint8_t* x, int64_t n, const QuantizeScales& scales, float
         dequantize_runs<T, false>(from, n, scales, y);
 }
 
+template <class T>
+void add(const uint8_t* a, const uint8_t* b, int64_t n, const QuantizedSum& sum, uint8_t* y) {
+    const vf a_scale = broadcast(sum.a_scale), b_scale = broadcast(sum.b_scale), shift = broadcast(sum.shift);
+    const vf zero = broadcast(sum.zero), low = broadcast(sum.low), high = broadcast(sum.low + 255);
+    const auto step = [&](const T* left, const T* right, uint8_t* to) {
+        const vf value = fma(from_bytes(left), a_scale, fma(from_bytes(right), b_scale, shift));
+        store_bytes(to, min(max(round_even(value) + zero, low), high));
+    };
+    const auto* left = reinterpret_cast<const T*>(a);
+    const auto* right = reinterpret_cast<const T*>(b);
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) step(left + i, right + i, y + i);
+    if (i == n) return;
+    T a_rest[lanes] = {}, b_rest[lanes] = {};
+    uint8_t y_rest[lanes];
+    const int count = static_cast<int>(n - i);
+    for (int k = 0; k < count; ++k) a_rest[k] = left[i + k], b_rest[k] = right[i + k];
+    step(a_rest, b_rest, y_rest);
+    for (int k = 0; k < count; ++k) y[i + k] = y_rest[k];
+}
+
 }  // namespace
 
-const constinit QuantizeOps quantize_ops{range, quantize, dequantize<uint8_t>, dequantize<int8_t>};
+const constinit QuantizeOps quantize_ops{range,        quantize,   dequantize<uint8_t>, dequantize<int8_t>,
+                                         add<uint8_t>, add<int8_t>};
 
 }  // namespace headway::HEADWAY_ISA

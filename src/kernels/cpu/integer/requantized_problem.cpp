@@ -1,7 +1,6 @@
 #include "kernels/cpu/integer/requantized_problem.h"
 
-#include <algorithm>
-#include <cmath>
+#include <string>
 
 #include "kernels/cpu/gemm/epilogue.h"
 
@@ -67,40 +66,6 @@ Verdict check_parameters(const Problem& problem, const RequantizedProblem& p) {
 // Of one value, or of a value for each output channel.
 double parameter(const Tensor& tensor, int64_t channel) { return tensor.at(tensor.elements() == 1 ? 0 : channel); }
 
-std::byte weight_at(const RequantizedProblem& p, const Tensor& w, int64_t out, int64_t tap, int64_t channel) {
-    return w.bytes()[static_cast<size_t>(out * p.out_step + tap * p.tap_step + channel * p.channel_step)];
-}
-
-// The weights for the kernel's loops, and the sums of each output channel's.
-Tensor pack_weights(const RequantizedProblem& p, const Tensor& w, bool by_channel, std::vector<int32_t>& sums) {
-    const ConvGeometry& g = p.g;
-    const uint8_t flip = flip_of(p.w_type, moved_b);
-    sums.assign(static_cast<size_t>(g.oc), 0);
-    if (by_channel) {
-        Tensor packed(ElementType::i8, {g.taps(), g.oc});
-        for (int64_t tap = 0; tap < g.taps(); ++tap)
-            for (int64_t channel = 0; channel < g.oc; ++channel) {
-                const auto value = static_cast<int8_t>(static_cast<uint8_t>(weight_at(p, w, channel, tap, 0)) ^ flip);
-                packed.mutable_data<int8_t>()[static_cast<size_t>(tap * g.oc + channel)] = value;
-                sums[static_cast<size_t>(channel)] += value;
-            }
-        return packed;
-    }
-    const IntegerPanels shape = p.panels();
-    Tensor packed(ElementType::i8, {g.group, shape.bytes()});
-    std::vector<std::byte> ordered(static_cast<size_t>(g.group_oc() * g.k()));
-    for (int64_t group = 0; group < g.group; ++group) {
-        size_t next = 0;
-        for (int64_t out = 0; out < g.group_oc(); ++out)
-            for (int64_t tap = 0; tap < g.taps(); ++tap)
-                for (int64_t channel = 0; channel < g.group_ic(); ++channel)
-                    ordered[next++] = weight_at(p, w, group * g.group_oc() + out, tap, channel);
-        shape.pack(ordered.data(), 1, g.k(), flip, packed.mutable_data<int8_t>().data() + group * shape.bytes(),
-                   sums.data() + group * g.group_oc());
-    }
-    return packed;
-}
-
 }  // namespace
 
 Verdict RequantizedProblem::make(const Problem& problem, RequantizedProblem& p) {
@@ -125,33 +90,42 @@ Verdict RequantizedProblem::make(const Problem& problem, RequantizedProblem& p) 
     return check_parameters(problem, p);
 }
 
-std::vector<Tensor> pack_requantized(const RequantizedProblem& p, std::span<const Tensor* const> constants) {
+RequantizedProblem::RowForm RequantizedProblem::row_form() const {
+    if (g.group_ic() % 4 == 0) return RowForm::in_place;
+    return g.group == 1 && g.dilation_w == 1 ? RowForm::band : RowForm::gathered;
+}
+
+int64_t RequantizedProblem::segments() const {
+    const RowForm form = row_form();
+    return form == RowForm::in_place ? g.taps() : form == RowForm::band ? g.kh : 1;
+}
+
+int64_t RequantizedProblem::segment_bytes() const { return g.k() / segments(); }
+
+ByteOutput RequantizedProblem::output(float high, float zero) const {
+    const uint8_t flip = flip_of(y_type, ElementType::i8);
+    return {high, static_cast<int32_t>(zero) + flip, flip};
+}
+
+std::byte requantized_weight(const RequantizedProblem& p, const Tensor& w, int64_t out, int64_t tap, int64_t channel) {
+    return w.bytes()[static_cast<size_t>(out * p.out_step + tap * p.tap_step + channel * p.channel_step)];
+}
+
+RequantizedTerms requantized_terms(const RequantizedProblem& p, std::span<const Tensor* const> constants) {
     const auto at = [&](size_t i) -> const Tensor& { return *constants[i]; };
     const Tensor* bias = p.bias < constants.size() ? constants[p.bias] : nullptr;
-    Tensor column(ElementType::i32, {p.g.oc}), w_zero(ElementType::i32, {p.g.oc}), scale(ElementType::f32, {p.g.oc});
-    const std::span<int32_t> zeros = w_zero.mutable_data<int32_t>();
-    for (size_t i = 0; i < zeros.size(); ++i)
-        zeros[i] = static_cast<int32_t>(parameter(at(p.w_zero), static_cast<int64_t>(i))) - flip_of(p.w_type, moved_b);
-    const bool moved = std::ranges::any_of(zeros, [](int32_t zero) { return zero != 0; });
-    std::vector<int32_t> sums;
-    std::vector<Tensor> blobs;
-    blobs.push_back(pack_weights(p, at(p.w), p.is_depthwise() && !moved, sums));
-    const auto x_zero = static_cast<int32_t>(at(p.x_zero).at(0)) + flip_of(p.x_type, moved_a);
-    for (size_t i = 0; i < zeros.size(); ++i) {
-        const auto lost =
-            static_cast<uint32_t>(p.g.k()) * static_cast<uint32_t>(zeros[i]) - static_cast<uint32_t>(sums[i]);
-        const uint32_t added = bias == nullptr ? 0 : static_cast<uint32_t>(bias->data<int32_t>()[i]);
-        column.mutable_data<int32_t>()[i] = static_cast<int32_t>(static_cast<uint32_t>(x_zero) * lost + added);
-        scale.mutable_data<float>()[i] = static_cast<float>(at(p.x_scale).at(0) / at(p.y_scale).at(0) *
-                                                            parameter(at(p.w_scale), static_cast<int64_t>(i)));
+    RequantizedTerms terms;
+    for (int64_t i = 0; i < p.g.oc; ++i) {
+        terms.w_zero.push_back(static_cast<int32_t>(parameter(at(p.w_zero), i)) - flip_of(p.w_type, moved_b));
+        terms.scale.push_back(
+            static_cast<float>(at(p.x_scale).at(0) / at(p.y_scale).at(0) * parameter(at(p.w_scale), i)));
+        terms.bias.push_back(bias == nullptr ? 0 : bias->data<int32_t>()[static_cast<size_t>(i)]);
     }
-    const double y_zero = at(p.y_zero).at(0), low = p.y_type == ElementType::u8 ? 0 : -128;
-    for (Tensor* tensor : {&column, &w_zero, &scale}) blobs.push_back(std::move(*tensor));
-    const float bounds[] = {static_cast<float>(low - y_zero), static_cast<float>(low + 255 - y_zero),
-                            static_cast<float>(y_zero)};
-    blobs.push_back(Tensor::of<int32_t>({1}, std::span(&x_zero, 1)));
-    blobs.push_back(Tensor::of<float>({3}, bounds));
-    return blobs;
+    terms.x_zero = static_cast<int32_t>(at(p.x_zero).at(0)) + flip_of(p.x_type, moved_a);
+    const double zero = at(p.y_zero).at(0), highest = p.y_type == ElementType::u8 ? 255 : 127;
+    terms.high = static_cast<float>(highest - zero);
+    terms.zero = static_cast<float>(zero);
+    return terms;
 }
 
 }  // namespace headway

@@ -147,6 +147,20 @@ TEST(RequantizedConv, MatchesPlainLoops) {
         {{2, 24, 5, 7}, {33, 24, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, false, true, false},
         {{2, 6, 4, 7}, {10, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2},
         {{0, 2, 8}, {3, 2, 3}, {1}, {0, 0}, {1}},
+        // Three channels: copies of lines; padding wider than the image's rest.
+        {{2, 3, 12, 40}, {16, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}, 1, true},
+        {{1, 3, 3, 2}, {17, 3, 2, 5}, {1, 1}, {0, 4, 0, 4}, {2, 1}, 1, true},
+        // Groups whose channels are read in place, and with a step between taps.
+        {{1, 16, 7, 9}, {48, 8, 3, 3}, {1, 2}, {1, 1, 1, 1}, {1, 1}, 2, true},
+        {{1, 8, 9, 9}, {33, 8, 3, 3}, {1, 1}, {2, 2, 2, 2}, {2, 2}},
+        // Depthwise: one, two and four outputs at a time, several quads, whole blocks of channels and parts of one.
+        {{1, 64, 5, 9}, {64, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 64, true},
+        {{2, 80, 6, 7}, {80, 1, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 80, true},
+        {{1, 17, 9, 12}, {17, 1, 5, 5}, {2, 2}, {2, 2, 2, 2}, {1, 1}, 17, true, true},
+        {{1, 130, 8, 8}, {130, 1, 3, 7}, {2, 1}, {1, 3, 1, 3}, {1, 1}, 130},
+        {{1, 3, 5, 3}, {3, 1, 3, 3}, {1, 1}, {4, 4, 4, 4}, {2, 3}, 3, true},
+        {{1, 24, 75}, {24, 1, 9}, {1}, {4, 4}, {1}, 24, true},
+        {{1, 2, 6, 5}, {2, 1, 4, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2},
     };
     for (const Conv& conv : cases)
         for (ElementType x : byte_types)
