@@ -21,9 +21,11 @@ const Knob<int64_t> strip_pixels_knob{{
 
 const Knob<int64_t> tile_work_knob{{
     .name = "conv.depthwise_tile_kmacs",
-    .help = "Multiply-adds, in thousands, of a unit of scheduling of a depthwise convolution.",
+    .help =
+        "Most multiply-adds, in thousands, of a unit of scheduling of a depthwise convolution. Units of many rows read "
+        "fewer rows of the image twice; from 256 on they are smaller where threads would have too few.",
     .family = "kernel",
-    .values = {256, 32, 64, 128, 512, 2048},
+    .values = {2048, 32, 64, 128, 256, 512},
     .scope = Scope::site,
     .witness = "conv_depthwise",
 }};
@@ -32,8 +34,8 @@ const Knob<int64_t> channels_knob{{
     .name = "conv.depthwise_channels",
     .help =
         "Channels that a depthwise convolution takes through all rows of a unit of scheduling before the next ones. "
-        "0 = as many as keep the image rows under a kernel in half of the first-level cache, or all where few rows "
-        "serve two rows of outputs.",
+        "0 = as many as keep the image rows under a kernel in half of the first-level cache, at least 64, or all where "
+        "few rows serve two rows of outputs.",
     .family = "kernel",
     .values = {0, 16, 64, 256, 1048576},
     .scope = Scope::site,
@@ -61,14 +63,15 @@ public:
           epilogue_(problem, Epilogue::View::pixels, isa),
           most_pixels_(choices.get(strip_pixels_knob)),
           multiplier_(g_.ic == 0 ? 1 : g_.oc / g_.ic) {
-        const int64_t macs = std::max<int64_t>(1, g_.oc * g_.taps());
-        block_ = std::clamp<int64_t>(choices.get(tile_work_knob) * 1000 / macs, 1, std::max<int64_t>(1, g_.pixels()));
-        if (block_ > g_.ow) block_ = block_ / g_.ow * g_.ow;
+        choose_block(target, choices.get(tile_work_knob));
         channels_ = std::max<int64_t>(1, g_.oc);
         const int64_t wanted = choices.get(channels_knob);
         const bool rows_serve_twice = g_.kh >= 2 * g_.stride_h;
         if (multiplier_ == 1 && (wanted > 0 || rows_serve_twice)) {
-            const int64_t cached = target.l1_bytes / 2 / std::max<int64_t>(1, g_.kh * g_.iw * float_bytes);
+            // Single cache lines far apart are read and written slowly even from the second-level cache (on Zen 5).
+            constexpr int64_t fewest = 64;
+            const int64_t cached =
+                std::max(fewest, target.l1_bytes / 2 / std::max<int64_t>(1, g_.kh * g_.iw * float_bytes));
             channels_ = std::clamp((wanted > 0 ? wanted : cached) / strips.lanes * strips.lanes, int64_t{strips.lanes},
                                    round_up(channels_, strips.lanes));
         }
@@ -96,6 +99,18 @@ public:
     }
 
 private:
+    void choose_block(const Target& target, int64_t most_kmacs) {
+        constexpr int64_t fewest_kmacs = 256, units_a_thread = 3;
+        const int64_t macs = std::max<int64_t>(1, g_.oc * g_.taps()), pixels = std::max<int64_t>(1, g_.pixels());
+        const int64_t share = target.threads == 1 ? pixels : pixels / (units_a_thread * target.threads);
+        // The epilogue finds the outputs in the second-level cache.
+        const int64_t cached = target.l2_bytes / 2 / std::max<int64_t>(1, g_.oc * float_bytes);
+        const int64_t wanted = std::max(std::min(share, cached), fewest_kmacs * 1000 / macs);
+        block_ = std::clamp<int64_t>(std::min(wanted, most_kmacs * 1000 / macs), 1, pixels);
+        // Equal shares of whole rows.
+        if (block_ > g_.ow) block_ = ceil_div(g_.batch * g_.oh, ceil_div(pixels, block_)) * g_.ow;
+    }
+
     // Part of one output row: its rows of taps are the same, columns differ only near the edges.
     void run_stretch(const Args& args, const PixelStretch& stretch, int64_t channel, float* dst) const {
         const float* image = image_of(args, stretch) + channel;
