@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/conv/geometry.h"
 #include "kernels/cpu/testing/conv_cases.h"
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 #include "kernels_bench.h"
 
 namespace headway {
@@ -91,9 +91,8 @@ testing::ConvInstance instance_of(const Layer& layer, Layout dst) {
 void run_layer(benchmark::State& state, const Kernel& kernel, const Layer& layer, Layout dst, const Target& target,
                double peak) {
     const testing::ConvInstance instance = instance_of(layer, dst);
-    testing::KernelInputs inputs;
-    for (const Tensor& tensor : instance.src) inputs.src.push_back(&tensor);
-    const testing::Bench bench(kernel, instance.problem, target, {}, inputs);
+    const testing::KernelCase test = testing::case_of(instance.problem, instance.src, {});
+    const testing::KernelRun bench(kernel, test, target, {false, testing::Guard::before});  // aligned at a page
     using Clock = std::chrono::steady_clock;
     double best = 1e9;  // the least disturbed run
     for (auto _ : state) {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 #include "kernels_bench.h"
 
 namespace headway {
@@ -41,7 +41,8 @@ void run_product(benchmark::State& state, const Kernel& kernel, const Product& p
     Tensor a(ElementType::f32, problem.src[0]->shape), b(ElementType::f32, problem.src[1]->shape);
     for (Tensor* tensor : {&a, &b})
         for (float& value : tensor->mutable_data<float>()) value = 0.5F;
-    const testing::Bench bench(kernel, problem, target, {}, {{&a, &b}, {}});
+    const testing::KernelCase test = testing::case_of(problem, {a, b}, {});
+    const testing::KernelRun bench(kernel, test, target, {false, testing::Guard::before});  // aligned at a page
     using Clock = std::chrono::steady_clock;
     double best = 1e9;  // the least disturbed run
     for (auto _ : state) {

@@ -41,6 +41,15 @@ TEST(Problem, TextIsOneLine) {
         "f32[1x3x4]:nhwc");
 }
 
+TEST(Layouts, GoThereAndBack) {
+    const std::vector<float> plain = testing::random_floats(2 * 11 * 3 * 2, 1);
+    for (const Layout layout : {Layout::plain, Layout::nhwc, Layout::nchw8c, Layout::nchw16c}) {
+        const TensorDesc desc = testing::f32({2, 11, 3, 2}, layout);
+        const testing::Guarded laid_out = testing::to_physical(desc, plain.data(), testing::Guard::behind);
+        EXPECT_EQ(testing::from_physical<float>(desc, laid_out), plain) << to_string(layout);
+    }
+}
+
 TEST(Choices, WrongValuesAreTheUsersFault) {
     static const Knob<int64_t> knob{
         {.name = "test.choice", .help = "", .family = "kernel", .values = {3, 5}, .witness = ""}};

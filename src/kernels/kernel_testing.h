@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "kernels/guarded.h"
 #include "kernels/kernel.h"
 #include "kernels/tiles_apart.h"
+#include "tensor/tensor.h"
 
 namespace headway::testing {
 
@@ -61,6 +62,15 @@ inline std::vector<float> random_floats(int64_t count, uint32_t seed, float low 
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = uniform(generator);
     return values;
+}
+
+// Multiples of 1/1000 between -1 and 1.
+inline Tensor random_tensor(Shape shape, unsigned seed) {
+    Tensor tensor(ElementType::f32, std::move(shape));
+    std::mt19937 engine(seed);
+    for (float& value : tensor.mutable_data<float>())
+        value = static_cast<float>(static_cast<int>(engine() % 2001) - 1000) / 1000.0F;
+    return tensor;
 }
 
 // Plain values of any element size laid out as `desc` says; padding channels are zero.
@@ -126,6 +136,26 @@ struct KernelCase {
     }
 };
 
+// The same from tensors in plain order.
+inline KernelCase case_of(const Problem& problem, const std::vector<Tensor>& src, const std::vector<Tensor>& operands,
+                          const Choices& choices = {}) {
+    KernelCase test;
+    test.problem = problem;
+    test.choices = choices;
+    for (const Tensor& tensor : src) test.src.emplace_back(tensor.bytes().begin(), tensor.bytes().end());
+    for (const Tensor& tensor : operands) test.operands.emplace_back(tensor.bytes().begin(), tensor.bytes().end());
+    return test;
+}
+
+// Emulated bf16 is declared for less than AVX-512.
+inline bool has_machine_for(const Kernel& kernel) {
+    const Target here = Target::native();
+    if (!runs_here(kernel.fields().isa)) return false;
+    if (kernel.name().ends_with("avx512vnni")) return here.avx512_vnni;
+    if (kernel.name().find("onednn") != std::string_view::npos) return here.onednn != "absent";
+    return kernel.fields().compute == ComputeFormat::fp32 || kernel.fields().isa != Isa::avx512 || here.avx512_bf16;
+}
+
 // The kernels that are linked, as listed before the first test: tests may declare short-lived ones. Those that can run
 // here must all have been run between guards by the end of a test program that was not told to run a part of itself.
 class LinkedKernels : public ::testing::Environment {
@@ -148,13 +178,6 @@ private:
         static std::set<std::string> names;
         return names;
     }
-    static bool has_machine_for(const Kernel& kernel) {
-        const Target here = Target::native();
-        if (!runs_here(kernel.fields().isa)) return false;
-        if (kernel.name().ends_with("avx512vnni")) return here.avx512_vnni;
-        if (kernel.name().find("onednn") != std::string_view::npos) return here.onednn != "absent";
-        return kernel.fields().compute == ComputeFormat::fp32 || kernel.fields().isa != Isa::avx512 || here.avx512_bf16;
-    }
 };
 inline ::testing::Environment* const linked_kernels = ::testing::AddGlobalTestEnvironment(new LinkedKernels);
 
@@ -166,15 +189,17 @@ struct Way {
 inline constexpr Way ways[] = {
     {false, Guard::behind}, {true, Guard::behind}, {false, Guard::before}, {true, Guard::before}};
 
-// One run of a prepared kernel over fresh buffers.
+// A prepared kernel with buffers of its own, run in one way.
 class KernelRun {
 public:
-    KernelRun(const Kernel& kernel, const KernelCase& test, const Target& target, Way way) : test_(test), way_(way) {
+    // `test` outlives it.
+    KernelRun(const Kernel& kernel, const KernelCase& test, const Target& target, Way way)
+        : kernel_(kernel), test_(test), way_(way) {
         const Problem& problem = test.problem;
         const Verdict verdict = kernel.supports(problem, target, test.choices);
         EXPECT_TRUE(verdict) << kernel.name() << ": " << verdict.text() << " for " << problem.text();
         if (!verdict) return;
-        pack(kernel, target);
+        pack(target);
         for (size_t i = 0; i < test.src.size(); ++i) {
             const bool given = problem.src[i].has_value() && !problem.constant[i];
             src_.push_back(given ? to_physical(*problem.src[i], test.src[i].data(), way.guard) : Guarded(0));
@@ -184,25 +209,42 @@ public:
             operands_.push_back(to_physical(problem.operands[i], test.operands[i].data(), way.guard));
             operand_pointers_.push_back(operands_.back().data());
         }
+        // What was in memory before differs from way to way, so that whoever reads it is noticed.
+        const unsigned char fill = way.apart ? 0x7F : 0xCD;
         for (const TensorDesc& desc : problem.dst) {
-            dst_.emplace_back(desc.bytes(), way.guard);
+            dst_.emplace_back(desc.bytes(), way.guard, fill);
             dst_pointers_.push_back(dst_.back().data());
         }
         if (test.in_place_operand >= 0) dst_pointers_[0] = operands_[static_cast<size_t>(test.in_place_operand)].data();
         if (test.in_place_src >= 0) dst_pointers_[0] = src_[static_cast<size_t>(test.in_place_src)].data();
-        const auto prepared = kernel.fields().prepare(problem, target, test.choices);
-        prepared->load(packed_pointers_.data());
-        run(*prepared);
-        ok_ = true;
-        LinkedKernels::ran(kernel);
+        prepared_ = kernel.fields().prepare(problem, target, test.choices);
+        prepared_->load(packed_pointers_.data());
+        constexpr int64_t promised_alignment = 64;  // see Args
+        workspace_ = Guarded(prepared_->workspace_bytes(), way.guard, fill, promised_alignment);
+        scratch_ = Guarded(prepared_->scratch_bytes(), way.guard, fill, promised_alignment);
     }
 
+    void run() const {
+        if (!prepared_) return;
+        const Args args{src_pointers_.data(),    operand_pointers_.data(), dst_pointers_.data(),
+                        packed_pointers_.data(), workspace_.data(),        scratch_.data()};
+        for (int phase = 0; phase < prepared_->phases(); ++phase) {
+            const int64_t tiles = prepared_->tiles(phase);
+            if (way_.apart)
+                EXPECT_EQ(run_tiles_apart(*prepared_, args, phase, scratch_, written()), "") << where();
+            else if (tiles > 0)
+                prepared_->run(args, phase, 0, tiles);
+        }
+    }
+
+    // The plain values of dst[index] after run().
     template <class T>
     std::vector<T> result(size_t index = 0) const {
-        if (!ok_) return {};
-        for (const auto* list : {&src_, &operands_, &dst_})
-            for (const Guarded& memory : *list)
-                EXPECT_TRUE(memory.intact()) << "written outside a buffer: " << test_.problem.text();
+        if (!prepared_) return {};
+        LinkedKernels::ran(kernel_);
+        for (const Guarded* memory : written())
+            EXPECT_TRUE(memory->intact()) << "written outside a buffer: " << where();
+        EXPECT_TRUE(scratch_.intact()) << "written outside the scratch: " << where();
         const Guarded* memory = &dst_[index];
         if (index == 0 && test_.in_place_operand >= 0) memory = &operands_[static_cast<size_t>(test_.in_place_operand)];
         if (index == 0 && test_.in_place_src >= 0) memory = &src_[static_cast<size_t>(test_.in_place_src)];
@@ -210,8 +252,8 @@ public:
     }
 
 private:
-    void pack(const Kernel& kernel, const Target& target) {
-        if (!kernel.fields().pack) return;
+    void pack(const Target& target) {
+        if (!kernel_.fields().pack) return;
         const Problem& problem = test_.problem;
         std::vector<Tensor> tensors(problem.src.size());
         std::vector<const Tensor*> constants(problem.src.size(), nullptr);
@@ -221,35 +263,26 @@ private:
             std::ranges::copy(test_.src[i], tensors[i].mutable_bytes().begin());  // which may be empty
             constants[i] = &tensors[i];
         }
-        for (const Tensor& tensor : kernel.fields().pack(problem, target, test_.choices, constants)) {
+        for (const Tensor& tensor : kernel_.fields().pack(problem, target, test_.choices, constants)) {
             packed_.push_back(guarded_copy(tensor.bytes(), way_.guard));
             packed_pointers_.push_back(packed_.back().data());
         }
     }
 
-    void run(const Prepared& prepared) {
-        constexpr int64_t promised_alignment = 64;  // see Args
-        const Guarded workspace(prepared.workspace_bytes(), way_.guard, 0xCD, promised_alignment);
-        const Guarded scratch(prepared.scratch_bytes(), way_.guard, 0xCD, promised_alignment);
-        const Args args{src_pointers_.data(),    operand_pointers_.data(), dst_pointers_.data(),
-                        packed_pointers_.data(), workspace.data(),         scratch.data()};
-        std::vector<const Guarded*> memories{&workspace};
-        for (const auto* list : {&src_, &operands_, &dst_})  // a kernel in place writes one of the first two
+    // What more than one tile may write: a kernel in place writes src or operands.
+    std::vector<const Guarded*> written() const {
+        std::vector<const Guarded*> memories{&workspace_};
+        for (const auto* list : {&src_, &operands_, &dst_})
             for (const Guarded& memory : *list) memories.push_back(&memory);
-        for (int phase = 0; phase < prepared.phases(); ++phase) {
-            const int64_t tiles = prepared.tiles(phase);
-            if (way_.apart)
-                EXPECT_EQ(run_tiles_apart(prepared, args, phase, scratch, memories), "") << test_.problem.text();
-            else if (tiles > 0)
-                prepared.run(args, phase, 0, tiles);
-        }
-        EXPECT_TRUE(workspace.intact()) << "written outside the workspace";
-        EXPECT_TRUE(scratch.intact()) << "written outside the scratch";
+        return memories;
     }
+    std::string where() const { return std::string(kernel_.name()) + " for " + test_.problem.text(); }
 
+    const Kernel& kernel_;
     const KernelCase& test_;
     const Way way_;
-    bool ok_ = false;
+    std::unique_ptr<Prepared> prepared_;  // none: the kernel refused
+    Guarded workspace_{0}, scratch_{0};
     std::vector<Guarded> src_, operands_, dst_, packed_;
     std::vector<const std::byte*> src_pointers_, operand_pointers_, packed_pointers_;
     std::vector<std::byte*> dst_pointers_;
@@ -260,7 +293,9 @@ template <class T>
 std::vector<T> run_all_ways(const Kernel& kernel, const KernelCase& test, size_t index, const Target& target) {
     std::vector<T> first;
     for (const Way& way : ways) {
-        const std::vector<T> values = KernelRun(kernel, test, target, way).result<T>(index);
+        const KernelRun run(kernel, test, target, way);
+        run.run();
+        const std::vector<T> values = run.result<T>(index);
         if (&way == ways) {
             first = values;
             continue;
@@ -289,6 +324,54 @@ inline std::vector<const Kernel*> kernels_for(std::string_view op) {
         for (const std::string& served : kernel->fields().ops)
             if (served == op && runs_here(kernel->fields().isa)) found.push_back(kernel);
     return found;
+}
+
+// All linked kernels "family.variant.isa" that can run here, the emulated ones of the tests included.
+inline std::vector<const Kernel*> kernels_of(std::string_view family_variant) {
+    const std::string beginning = std::string(family_variant) + ".";
+    std::vector<const Kernel*> found;
+    for (const Kernel* kernel : declared<Kernel>())
+        if (kernel->name().starts_with(beginning) && has_machine_for(*kernel)) found.push_back(kernel);
+    return found;
+}
+
+// A target that has what the kernel needs and no more.
+inline Target target_of(const Kernel& kernel) {
+    Target target;
+    target.isa = kernel.fields().isa;
+    target.avx512_bf16 = kernel.fields().compute == ComputeFormat::bf16;
+    target.threads = 2;
+    target.onednn = Target::native().onednn;
+    return target;
+}
+
+// What a kernel that computes in `format` multiplies instead of `value`.
+inline double operand(double value, ComputeFormat format) {
+    return format == ComputeFormat::bf16 ? double{bf16_to_float(float_to_bf16(static_cast<float>(value)))} : value;
+}
+
+// Each linked kernel for the problem's operator whose instructions this machine has gives exactly `want` in dst[index].
+template <class T>
+void expect_all(const KernelCase& test, const std::vector<T>& want, size_t index = 0) {
+    int ran = 0;
+    for (const Kernel* kernel : kernels_for(test.problem.op)) {
+        if (kernel->supports(test.problem, Target::native(), test.choices).reason == Reason::isa) continue;
+        EXPECT_EQ(run_kernel<T>(*kernel, test, index), want) << kernel->name() << " " << test.problem.text();
+        ++ran;
+    }
+    EXPECT_GT(ran, 0) << test.problem.text();
+}
+
+// "" when |got - want| <= tolerance * scale for each element, where `scale` is the sum of what was added up; or the
+// first one that is further off.
+inline std::string first_wrong(const std::vector<float>& got, const std::vector<double>& want,
+                               const std::vector<double>& scale, double tolerance) {
+    if (got.size() != want.size()) return std::to_string(got.size()) + " elements";
+    for (size_t i = 0; i < want.size(); ++i)
+        if (!(std::abs(got[i] - want[i]) <= tolerance * scale[i] + 1e-30))
+            return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", expected " +
+                   std::to_string(want[i]);
+    return "";
 }
 
 // |got - want| <= absolute + relative * |want|; NaN equals NaN.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/testing/conv_cases.h"
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway {
 namespace {
@@ -107,13 +107,12 @@ TEST(direct, turns_do_not_change_bits) {
     const ConvCase conv{.ic = 130, .ih = 9, .iw = 11, .oc = 50, .top = 1, .left = 1, .bottom = 1, .right = 1};
     for (const Kernel* kernel : testing::kernels_of("conv.direct")) {
         const testing::ConvInstance instance = testing::make_conv(conv, layout_of(*kernel), layout_of(*kernel));
-        testing::KernelInputs inputs;
-        for (const Tensor& tensor : instance.src) inputs.src.push_back(&tensor);
         Choices turns;
         turns.set("conv.direct_weights_kb", "16");
         turns.set("conv.direct_blocks", "1");
-        const Tensor whole = run_kernel(*kernel, instance.problem, {}, {}, inputs).dst[0];
-        EXPECT_EQ(run_kernel(*kernel, instance.problem, {}, turns, inputs).dst[0].hash(), whole.hash());
+        const testing::KernelCase whole = testing::case_of(instance.problem, instance.src, {});
+        const testing::KernelCase in_turns = testing::case_of(instance.problem, instance.src, {}, turns);
+        EXPECT_EQ(testing::run_kernel<float>(*kernel, in_turns), testing::run_kernel<float>(*kernel, whole));
     }
 }
 

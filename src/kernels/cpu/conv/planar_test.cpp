@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/testing/conv_cases.h"
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway {
 namespace {

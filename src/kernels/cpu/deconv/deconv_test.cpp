@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/testing/kernel_run.h"
 #include "kernels/kernel_testing.h"
 
 namespace headway {

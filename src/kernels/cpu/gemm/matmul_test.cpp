@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/gemm/strassen.h"
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway {
 namespace {
@@ -28,14 +28,6 @@ struct Case {
                (c.empty() ? "" : " c " + c[0].text() + (constant_c ? " constant" : "")) + (epilogue ? " epilogue" : "");
     }
 };
-
-Tensor random_tensor(const Shape& shape, unsigned seed) {
-    Tensor tensor(ElementType::f32, shape);
-    std::mt19937 engine(seed);
-    for (float& value : tensor.mutable_data<float>())
-        value = static_cast<float>(static_cast<int>(engine() % 2001) - 1000) / 1000.0F;
-    return tensor;
-}
 
 // Value of a tensor broadcast to `shape` at a flat position of it; the last `skip` axes are indexed by row and column.
 int64_t broadcast_batch(const Shape& operand, const Shape& out, int64_t batch, size_t out_matrix_rank,
@@ -73,8 +65,8 @@ Shape output_shape(const Case& c) {
 
 Built build(const Case& c, ComputeFormat format) {
     Built built;
-    built.src = {random_tensor(c.a, 1), random_tensor(c.b, 2)};
-    if (!c.c.empty()) built.src.push_back(random_tensor(c.c[0], 3));
+    built.src = {testing::random_tensor(c.a, 1), testing::random_tensor(c.b, 2)};
+    if (!c.c.empty()) built.src.push_back(testing::random_tensor(c.c[0], 3));
     Problem& problem = built.problem;
     problem.op = c.gemm ? "Gemm" : "MatMul";
     if (c.gemm) {
@@ -92,7 +84,7 @@ Built build(const Case& c, ComputeFormat format) {
     if (c.epilogue) {
         problem.epilogue = Program::parse("r1=load 0; r0=add r0 r1; r0=relu r0; r2=load 1; r0=mul r0 r2 -> r0");
         problem.operands = {problem.dst[0], TensorDesc{ElementType::f32, Shape{out.back()}, Layout::plain}};
-        built.operands = {random_tensor(out, 4), random_tensor(Shape{out.back()}, 5)};
+        built.operands = {testing::random_tensor(out, 4), testing::random_tensor(Shape{out.back()}, 5)};
     }
     const bool vector_a = !c.gemm && c.a.rank() == 1;
     const size_t out_matrix = vector_a ? 1 : 2;
@@ -132,18 +124,10 @@ std::string check(const Kernel& kernel, const Case& c, const Choices& choices, d
     const Target target = testing::target_of(kernel);
     const Verdict verdict = kernel.supports(built.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
-    testing::KernelInputs inputs;
-    for (const Tensor& tensor : built.src) inputs.src.push_back(&tensor);
-    for (const Tensor& tensor : built.operands) inputs.operands.push_back(&tensor);
-    const testing::KernelOutputs outputs = testing::run_kernel(kernel, built.problem, target, choices, inputs);
-    const std::string where = std::string(kernel.name()) + " on " + c.text() + ": ";
-    if (!outputs.complaint.empty()) return where + outputs.complaint;
-    for (size_t i = 0; i < built.expected.size(); ++i)
-        if (const double got = outputs.dst[0].at(static_cast<int64_t>(i));
-            !(std::abs(got - built.expected[i]) <= tolerance * built.scale[i] + 1e-30))
-            return where + "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
-                   std::to_string(built.expected[i]);
-    return "";
+    const testing::KernelCase test = testing::case_of(built.problem, built.src, built.operands, choices);
+    const std::string wrong = testing::first_wrong(testing::run_kernel<float>(kernel, test, 0, target), built.expected,
+                                                   built.scale, tolerance);
+    return wrong.empty() ? "" : std::string(kernel.name()) + " on " + c.text() + ": " + wrong;
 }
 
 std::vector<Case> cases() {

@@ -6,12 +6,13 @@
 #include <limits>
 #include <random>
 
-#include "kernels/kernel_testing.h"
+#include "kernels/cpu/integer/byte_testing.h"
 
 namespace headway {
 namespace {
 
-constexpr ElementType byte_types[] = {ElementType::u8, ElementType::i8};
+using testing::byte_types;
+using testing::number;
 
 // Extremes often: they are where narrower sums would saturate.
 std::vector<uint8_t> bytes(int64_t count, uint32_t seed) {
@@ -24,19 +25,6 @@ std::vector<uint8_t> bytes(int64_t count, uint32_t seed) {
                                                               : draw >> 8));
     }
     return values;
-}
-
-int64_t number(uint8_t bits, ElementType type) { return type == ElementType::i8 ? static_cast<int8_t>(bits) : bits; }
-
-void expect_all(const testing::KernelCase& test, const std::vector<int32_t>& want) {
-    int ran = 0;
-    for (const Kernel* kernel : testing::kernels_for(test.problem.op)) {
-        const Verdict verdict = kernel->supports(test.problem, Target::native(), test.choices);
-        if (verdict.reason == Reason::isa) continue;
-        EXPECT_EQ(testing::run_kernel<int32_t>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
-        ++ran;
-    }
-    EXPECT_GT(ran, 0);
 }
 
 struct Matmul {
@@ -85,7 +73,7 @@ void check(const Matmul& shape, ElementType a_type, ElementType b_type) {
                 want.push_back(static_cast<int32_t>(sum));
             }
     });
-    expect_all(test, want);
+    testing::expect_all(test, want);
 }
 
 TEST(IntegerMatmul, IsExactOnOddShapes) {
@@ -119,45 +107,22 @@ struct Conv {
 
 void check(const Conv& conv, ElementType x_type, ElementType w_type) {
     const auto x = bytes(conv.x.elements(), 1), w = bytes(conv.w.elements(), 2);
-    const size_t spatial = conv.x.rank() - 2;
     const auto x_zero = bytes(1, 3), w_zero = bytes(conv.zero_per_channel ? conv.w[0] : 1, 4);
     testing::KernelCase test;
     test.problem.op = "ConvInteger";
-    test.problem.attributes.set("strides", conv.strides);
-    test.problem.attributes.set("pads", conv.pads);
-    test.problem.attributes.set("dilations", conv.dilations);
-    test.problem.attributes.set("group", conv.group);
+    testing::set_attributes(test.problem, conv);
     test.add_src({x_type, conv.x, Layout::plain}, x);
     test.add_src({w_type, conv.w, Layout::plain}, w, true);
     test.add_src({x_type, Shape{}, Layout::plain}, x_zero);
     test.add_src({w_type, conv.zero_per_channel ? Shape{conv.w[0]} : Shape{}, Layout::plain}, w_zero, true);
-    std::vector<int64_t> dims{conv.x[0], conv.w[0]};
-    for (size_t i = 0; i < spatial; ++i)
-        dims.push_back(
-            (conv.x[i + 2] + conv.pads[i] + conv.pads[i + spatial] - (conv.w[i + 2] - 1) * conv.dilations[i] - 1) /
-                conv.strides[i] +
-            1);
-    const Shape y(dims), kernel(std::vector<int64_t>(conv.w.begin() + 1, conv.w.end()));
-    test.problem.dst = {{ElementType::i32, y, Layout::plain}};
-    const std::vector<int64_t> x_strides = conv.x.strides();
+    test.problem.dst = {{ElementType::i32, testing::result_of(conv), Layout::plain}};
+    const auto product = [&](size_t at_x, size_t at_w, int64_t channel) {
+        const uint8_t zero = w_zero[conv.zero_per_channel ? static_cast<size_t>(channel) : 0];
+        return (number(x[at_x], x_type) - number(x_zero[0], x_type)) * (number(w[at_w], w_type) - number(zero, w_type));
+    };
     std::vector<int32_t> want;
-    testing::for_each_index(y, [&](const std::vector<int64_t>& at, int64_t) {
-        const int64_t channel = at[1], first = channel / (conv.w[0] / conv.group) * conv.w[1];
-        int64_t sum = 0;
-        testing::for_each_index(kernel, [&](const std::vector<int64_t>& tap, int64_t position) {
-            int64_t offset = at[0] * x_strides[0] + (first + tap[0]) * x_strides[1];
-            for (size_t i = 0; i < spatial; ++i) {
-                const int64_t place = at[i + 2] * conv.strides[i] - conv.pads[i] + tap[i + 1] * conv.dilations[i];
-                if (place < 0 || place >= conv.x[i + 2]) return;  // padding stands for zero
-                offset += place * x_strides[i + 2];
-            }
-            sum += (number(x[static_cast<size_t>(offset)], x_type) - number(x_zero[0], x_type)) *
-                   (number(w[static_cast<size_t>(channel * kernel.elements() + position)], w_type) -
-                    number(w_zero[conv.zero_per_channel ? static_cast<size_t>(channel) : 0], w_type));
-        });
-        want.push_back(static_cast<int32_t>(sum));
-    });
-    expect_all(test, want);
+    testing::for_each_sum(conv, product, [&](int64_t, int64_t sum) { want.push_back(static_cast<int32_t>(sum)); });
+    testing::expect_all(test, want);
 }
 
 TEST(IntegerConv, IsExactOnOddShapes) {

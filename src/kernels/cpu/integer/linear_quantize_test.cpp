@@ -59,14 +59,6 @@ void add_parameters(testing::KernelCase& test, const Scales& scales, ElementType
         test.add_absent();
 }
 
-template <class T>
-void expect_all(const testing::KernelCase& test, const std::vector<T>& want) {
-    const auto kernels = testing::kernels_for(test.problem.op);
-    ASSERT_GE(kernels.size(), 2U);
-    for (const Kernel* kernel : kernels)
-        EXPECT_EQ(testing::run_kernel<T>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
-}
-
 void check(const Shape& shape, const Scales& scales, ElementType type, Layout layout) {
     const Parameters parameters = parameters_of(scales, type);
     // Ties, ends of the range, what has no integer.
@@ -100,8 +92,8 @@ void check(const Shape& shape, const Scales& scales, ElementType type, Layout la
     backwards.add_src({type, shape, layout}, bytes);
     add_parameters(forwards, scales, type, parameters);
     add_parameters(backwards, scales, type, parameters);
-    expect_all(forwards, bytes);
-    expect_all(backwards, numbers);
+    testing::expect_all(forwards, bytes);
+    testing::expect_all(backwards, numbers);
 }
 
 TEST(LinearQuantize, IsExactOnOddShapes) {

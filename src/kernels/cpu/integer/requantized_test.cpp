@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/kernel_testing.h"
+#include "kernels/cpu/integer/byte_testing.h"
 
 namespace headway {
 namespace {
 
-constexpr ElementType byte_types[] = {ElementType::u8, ElementType::i8};
+using testing::byte_types;
+using testing::number;
 
 std::vector<uint8_t> random_bytes(int64_t count, uint32_t seed) {
     std::mt19937 generator(seed);
@@ -17,8 +18,6 @@ std::vector<uint8_t> random_bytes(int64_t count, uint32_t seed) {
     for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<uint8_t>(generator() >> 8));
     return values;
 }
-
-int64_t number(uint8_t bits, ElementType type) { return type == ElementType::i8 ? static_cast<int8_t>(bits) : bits; }
 
 struct Types {
     ElementType x, w, y;
@@ -75,17 +74,6 @@ void add_bias(testing::KernelCase& test, const Parameters& p) {
         test.add_src({ElementType::i32, {static_cast<int64_t>(p.bias.size())}, Layout::plain}, p.bias, true);
 }
 
-void expect_all(const testing::KernelCase& test, const std::vector<uint8_t>& want) {
-    int ran = 0;
-    for (const Kernel* kernel : testing::kernels_for(test.problem.op)) {
-        const Verdict verdict = kernel->supports(test.problem, Target::native(), test.choices);
-        if (verdict.reason == Reason::isa) continue;
-        EXPECT_EQ(testing::run_kernel<uint8_t>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
-        ++ran;
-    }
-    EXPECT_GT(ran, 0);
-}
-
 struct Conv {
     Shape x, w;
     std::vector<int64_t> strides, pads, dilations;
@@ -98,42 +86,20 @@ void check(const Conv& conv, const Types& types) {
     const auto x = random_bytes(conv.x.elements(), 1), w = random_bytes(conv.w.elements(), 2);
     testing::KernelCase test;
     test.problem.op = "QLinearConv";
-    test.problem.attributes.set("strides", conv.strides);
-    test.problem.attributes.set("pads", conv.pads);
-    test.problem.attributes.set("dilations", conv.dilations);
-    test.problem.attributes.set("group", conv.group);
+    testing::set_attributes(test.problem, conv);
     add_quantised(test, {types.x, conv.x, Layout::nhwc}, x, {p.x_scale}, {p.x_zero}, false);
     add_quantised(test, {types.w, conv.w, Layout::plain}, w, p.w_scale, p.w_zero, true);
     add_output(test, types.y, p);
     add_bias(test, p);
-    const size_t spatial = conv.x.rank() - 2;
-    std::vector<int64_t> dims{conv.x[0], conv.w[0]};
-    for (size_t i = 0; i < spatial; ++i)
-        dims.push_back(
-            (conv.x[i + 2] + conv.pads[i] + conv.pads[i + spatial] - (conv.w[i + 2] - 1) * conv.dilations[i] - 1) /
-                conv.strides[i] +
-            1);
-    const Shape y(dims), kernel(std::vector<int64_t>(conv.w.begin() + 1, conv.w.end()));
-    test.problem.dst = {{types.y, y, Layout::nhwc}};
-    const std::vector<int64_t> x_strides = conv.x.strides();
+    test.problem.dst = {{types.y, testing::result_of(conv), Layout::nhwc}};
+    const auto product = [&](size_t at_x, size_t at_w, int64_t channel) {
+        return (number(x[at_x], types.x) - number(p.x_zero, types.x)) *
+               (number(w[at_w], types.w) - weight_zero(p, channel, types.w));
+    };
     std::vector<uint8_t> want;
-    testing::for_each_index(y, [&](const std::vector<int64_t>& at, int64_t) {
-        const int64_t channel = at[1], first = channel / (conv.w[0] / conv.group) * conv.w[1];
-        int64_t sum = 0;
-        testing::for_each_index(kernel, [&](const std::vector<int64_t>& tap, int64_t position) {
-            int64_t offset = at[0] * x_strides[0] + (first + tap[0]) * x_strides[1];
-            for (size_t i = 0; i < spatial; ++i) {
-                const int64_t place = at[i + 2] * conv.strides[i] - conv.pads[i] + tap[i + 1] * conv.dilations[i];
-                if (place < 0 || place >= conv.x[i + 2]) return;  // padding stands for zero
-                offset += place * x_strides[i + 2];
-            }
-            sum += (number(x[static_cast<size_t>(offset)], types.x) - number(p.x_zero, types.x)) *
-                   (number(w[static_cast<size_t>(channel * kernel.elements() + position)], types.w) -
-                    weight_zero(p, channel, types.w));
-        });
-        want.push_back(quantised(sum, channel, p, types.y));
-    });
-    expect_all(test, want);
+    testing::for_each_sum(conv, product,
+                          [&](int64_t channel, int64_t sum) { want.push_back(quantised(sum, channel, p, types.y)); });
+    testing::expect_all(test, want);
 }
 
 TEST(RequantizedConv, MatchesPlainLoops) {
@@ -193,7 +159,7 @@ void check_product(const Shape& a_shape, int64_t columns, bool gemm, bool turned
                         weight_zero(p, j, types.w));
             want.push_back(quantised(sum, j, p, types.y));
         }
-    expect_all(test, want);
+    testing::expect_all(test, want);
 }
 
 TEST(RequantizedProduct, MatchesPlainLoops) {

@@ -34,14 +34,6 @@ std::vector<T> built(const Shape& dst, const std::function<T(const Index&)>& sou
 }
 
 template <class T>
-void expect_all(const testing::KernelCase& test, const std::vector<T>& want, size_t output = 0) {
-    const auto kernels = testing::kernels_for(test.problem.op);
-    ASSERT_FALSE(kernels.empty());
-    for (const Kernel* kernel : kernels)
-        EXPECT_EQ(testing::run_kernel<T>(*kernel, test, output), want) << kernel->name() << " " << test.problem.text();
-}
-
-template <class T>
 void check_concat(const Shape& like, size_t axis, const std::vector<int64_t>& extents, Layout layout,
                   Layout first_layout, bool constant_first = false) {
     testing::KernelCase test;
@@ -61,11 +53,11 @@ void check_concat(const Shape& like, size_t axis, const std::vector<int64_t>& ex
                      k == 0 && first_layout == Layout::plain && constant_first);
     }
     test.problem.dst = {{element_type_of<T>(), whole, layout}};
-    expect_all<T>(test, built<T>(whole, [&](Index index) {
-                      size_t k = 0;
-                      while (index[axis] >= extents[k]) index[axis] -= extents[k++];
-                      return parts[k][static_cast<size_t>(plain_offset(shapes[k], index))];
-                  }));
+    testing::expect_all<T>(test, built<T>(whole, [&](Index index) {
+                               size_t k = 0;
+                               while (index[axis] >= extents[k]) index[axis] -= extents[k++];
+                               return parts[k][static_cast<size_t>(plain_offset(shapes[k], index))];
+                           }));
 }
 
 TEST(Concat, EveryAxisAndLayout) {
@@ -93,13 +85,14 @@ TEST(Split, EveryAxisAndLayout) {
                 test.problem.dst.back().shape[axis] = extent;
             }
             for (size_t k : {0, 1})
-                expect_all<float>(test,
-                                  built<float>(test.problem.dst[k].shape,
-                                               [&](Index index) {
-                                                   index[axis] += k == 0 ? 0 : 16;
-                                                   return values[static_cast<size_t>(plain_offset(whole, index))];
-                                               }),
-                                  k);
+                testing::expect_all<float>(
+                    test,
+                    built<float>(test.problem.dst[k].shape,
+                                 [&](Index index) {
+                                     index[axis] += k == 0 ? 0 : 16;
+                                     return values[static_cast<size_t>(plain_offset(whole, index))];
+                                 }),
+                    k);
         }
 }
 
@@ -122,7 +115,7 @@ void check_slice(const Shape& shape, const Index& axes, const Index& starts, con
     for (const Tensor& tensor : tensors) constants.push_back(&tensor);
     give_constants(test.problem, constants);
     test.problem.dst = {testing::f32(result, layout)};
-    expect_all<float>(
+    testing::expect_all<float>(
         test, built<float>(result, [&](Index index) {
             for (size_t i = 0; i < axes.size(); ++i) {
                 const auto axis =
@@ -175,14 +168,14 @@ void check_pad(const Shape& shape, const Index& pads, const std::string& mode, L
     test.problem.attributes.set("value", 2.5F);
     test.add_src(testing::f32(shape, layout), values);
     test.problem.dst = {testing::f32(result, layout)};
-    expect_all<float>(test, built<float>(result, [&](Index index) {
-                          bool outside = false;
-                          for (size_t i = 0; i < rank; ++i) {
-                              index[i] = padded_source(index[i] - pads[i], shape[i], mode);
-                              outside = outside || index[i] < 0 || index[i] >= shape[i];
-                          }
-                          return outside ? 2.5F : values[static_cast<size_t>(plain_offset(shape, index))];
-                      }));
+    testing::expect_all<float>(test, built<float>(result, [&](Index index) {
+                                   bool outside = false;
+                                   for (size_t i = 0; i < rank; ++i) {
+                                       index[i] = padded_source(index[i] - pads[i], shape[i], mode);
+                                       outside = outside || index[i] < 0 || index[i] >= shape[i];
+                                   }
+                                   return outside ? 2.5F : values[static_cast<size_t>(plain_offset(shape, index))];
+                               }));
 }
 
 TEST(Pad, ModesAndLayouts) {
@@ -204,11 +197,12 @@ TEST(Expand, BroadcastsLikeOnnx) {
         test.problem.op = "Expand";
         test.add_src(testing::f32(from, layout), values);
         test.problem.dst = {testing::f32(to, layout)};
-        expect_all<float>(test, built<float>(to, [&](const Index& index) {
-                              Index source(index.end() - static_cast<ptrdiff_t>(from.rank()), index.end());
-                              for (size_t i = 0; i < from.rank(); ++i) source[i] = from[i] == 1 ? 0 : source[i];
-                              return values[static_cast<size_t>(plain_offset(from, source))];
-                          }));
+        testing::expect_all<float>(test, built<float>(to, [&](const Index& index) {
+                                       Index source(index.end() - static_cast<ptrdiff_t>(from.rank()), index.end());
+                                       for (size_t i = 0; i < from.rank(); ++i)
+                                           source[i] = from[i] == 1 ? 0 : source[i];
+                                       return values[static_cast<size_t>(plain_offset(from, source))];
+                                   }));
     };
     check({3, 1}, {2, 3, 4}, Layout::plain);
     check({}, {2, 3}, Layout::plain);
@@ -227,10 +221,10 @@ TEST(Tile, RepeatsEveryAxis) {
     test.problem.op = "Tile";
     test.add_src(testing::f32(from), values);
     test.problem.dst = {testing::f32(to)};
-    expect_all<float>(test, built<float>(to, [&](Index index) {
-                          for (size_t i = 0; i < 3; ++i) index[i] %= from[i];
-                          return values[static_cast<size_t>(plain_offset(from, index))];
-                      }));
+    testing::expect_all<float>(test, built<float>(to, [&](Index index) {
+                                   for (size_t i = 0; i < 3; ++i) index[i] %= from[i];
+                                   return values[static_cast<size_t>(plain_offset(from, index))];
+                               }));
 }
 
 template <class T>
@@ -255,7 +249,7 @@ void check_gather(const Shape& shape, int64_t axis, const Shape& indices_shape, 
     const testing::KernelCase test = gather_case(shape, axis, indices_shape, indices, constant);
     const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.rank()) : axis);
     const std::vector<float> values = counted<float>(shape.elements());
-    expect_all<float>(
+    testing::expect_all<float>(
         test, built<float>(test.problem.dst[0].shape, [&](const Index& index) {
             Index source(index.begin(), index.begin() + static_cast<ptrdiff_t>(at));
             const Index place(index.begin() + static_cast<ptrdiff_t>(at),
@@ -287,7 +281,7 @@ TEST(Reshape, CopiesBytes) {
     test.problem.op = "Reshape";
     test.add_src({ElementType::i64, {2, 12}, Layout::plain}, values);
     test.problem.dst = {{ElementType::i64, {4, 6}, Layout::plain}};
-    expect_all<int64_t>(test, values);
+    testing::expect_all<int64_t>(test, values);
 }
 
 std::vector<Index> moves_of(const std::string& op, int64_t axis, const std::vector<TensorDesc>& src,

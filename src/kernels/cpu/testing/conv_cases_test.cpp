@@ -1,20 +1,11 @@
 #include "kernels/cpu/testing/conv_cases.h"
 
 #include <cmath>
-#include <random>
 
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway::testing {
 namespace {
-
-Tensor random_tensor(Shape shape, unsigned seed) {
-    Tensor tensor(ElementType::f32, std::move(shape));
-    std::mt19937 engine(seed);
-    for (float& value : tensor.mutable_data<float>())
-        value = static_cast<float>(static_cast<int>(engine() % 2001) - 1000) / 1000.0F;
-    return tensor;
-}
 
 int64_t out_extent(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
     return (in + pads - (kernel - 1) * dilation - 1) / stride + 1;
@@ -123,19 +114,10 @@ std::string check_conv(const Kernel& kernel, const ConvCase& c, Layout src, Layo
     const Target target = target_of(kernel);
     const Verdict verdict = kernel.supports(instance.problem, target, choices);
     if (!verdict) return "refused: " + verdict.text();
-    KernelInputs inputs;
-    for (const Tensor& tensor : instance.src) inputs.src.push_back(&tensor);
-    for (const Tensor& tensor : instance.operands) inputs.operands.push_back(&tensor);
-    const KernelOutputs outputs = run_kernel(kernel, instance.problem, target, choices, inputs);
-    const std::string where = std::string(kernel.name()) + " on " + c.text() + ": ";
-    if (!outputs.complaint.empty()) return where + outputs.complaint;
-    for (size_t i = 0; i < instance.expected.size(); ++i) {
-        const double got = outputs.dst[0].at(static_cast<int64_t>(i));
-        if (!(std::abs(got - instance.expected[i]) <= tolerance * instance.scale[i] + 1e-30))
-            return where + "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
-                   std::to_string(instance.expected[i]);
-    }
-    return "";
+    const KernelCase test = case_of(instance.problem, instance.src, instance.operands, choices);
+    const std::string wrong =
+        first_wrong(run_kernel<float>(kernel, test, 0, target), instance.expected, instance.scale, tolerance);
+    return wrong.empty() ? "" : std::string(kernel.name()) + " on " + c.text() + ": " + wrong;
 }
 
 std::vector<ConvCase> odd_conv_cases() {

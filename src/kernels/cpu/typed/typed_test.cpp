@@ -27,14 +27,6 @@ T at(const Shape& shape, const std::vector<T>& values, const Index& index) {
     return values[static_cast<size_t>(offset)];
 }
 
-template <class To>
-void expect_all(const testing::KernelCase& test, const std::vector<To>& want) {
-    const auto kernels = testing::kernels_for(test.problem.op);
-    ASSERT_FALSE(kernels.empty());
-    for (const Kernel* kernel : kernels)
-        EXPECT_EQ(testing::run_kernel<To>(*kernel, test), want) << kernel->name() << " " << test.problem.text();
-}
-
 template <class T>
 void check_compare(const std::string& op, ElementType type, const std::function<bool(T, T)>& rule) {
     const std::vector<std::pair<Shape, Shape>> shapes{
@@ -54,7 +46,7 @@ void check_compare(const std::string& op, ElementType type, const std::function<
             test.add_src({type, a_shape, Layout::plain}, a);
             test.add_src({type, b_shape, Layout::plain}, b, constant);
             test.problem.dst = {{ElementType::boolean, shape, Layout::plain}};
-            expect_all<uint8_t>(test, want);
+            testing::expect_all<uint8_t>(test, want);
         }
     }
 }
@@ -85,7 +77,7 @@ void check_test(const std::string& op, ElementType type, const std::vector<T>& f
     const auto n = static_cast<int64_t>(from.size());
     test.add_src({type, {n}, Layout::plain}, from);
     test.problem.dst = {{ElementType::boolean, {n}, Layout::plain}};
-    expect_all<uint8_t>(test, to);
+    testing::expect_all<uint8_t>(test, to);
 }
 
 TEST(Test, IsNaNAndNot) {
@@ -112,7 +104,7 @@ void check_where(ElementType type, const Shape& c_shape, const Shape& y_shape, c
     test.add_src({type, y_shape, Layout::plain}, yes);
     test.add_src({type, n_shape, Layout::plain}, no);
     test.problem.dst = {{type, shape, Layout::plain}};
-    expect_all<T>(test, want);
+    testing::expect_all<T>(test, want);
 }
 
 TEST(Where, TypesAndBroadcasts) {
@@ -134,7 +126,7 @@ void check_cast(ElementType from_type, ElementType to_type, const std::vector<Fr
     const auto n = static_cast<int64_t>(from.size());
     test.add_src({from_type, {n}, Layout::plain}, from);
     test.problem.dst = {{to_type, {n}, Layout::plain}};
-    expect_all<To>(test, to);
+    testing::expect_all<To>(test, to);
 }
 
 TEST(Cast, TruncatesSaturatesAndWraps) {

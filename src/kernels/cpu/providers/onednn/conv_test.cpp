@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/providers/onednn/library.h"
 #include "kernels/cpu/testing/conv_cases.h"
-#include "kernels/cpu/testing/kernel_run.h"
+#include "kernels/kernel_testing.h"
 
 namespace headway {
 namespace {
