@@ -28,6 +28,13 @@ HEADWAY_INLINE void add_row(const DepthwiseStrip& strip, const float* row, const
     }
 }
 
+// Keeps x in a register: the compiler would rather load it again for each product.
+HEADWAY_INLINE void keep(vf& x) {
+#if defined(HEADWAY_ISA_AVX512) || defined(HEADWAY_ISA_AVX2)
+    asm("" : "+v"(x.v));
+#endif
+}
+
 // Adds one kernel row of `taps` columns for windows `stride` columns apart, each sum in the order of the columns.
 template <int pixels, int taps, int stride, bool edge, bool whole>
 HEADWAY_INLINE void add_shared_row(const DepthwiseStrip& strip, const float* row, const float* weights, int count,
@@ -38,7 +45,8 @@ HEADWAY_INLINE void add_shared_row(const DepthwiseStrip& strip, const float* row
 #pragma GCC unroll 24
     for (int j = 0; j < (pixels - 1) * stride + taps; ++j, row += strip.column_step) {
         if (edge && (j < strip.begin || j >= strip.end)) continue;
-        const vf x = load_channels<whole>(row, count);
+        vf x = load_channels<whole>(row, count);
+        keep(x);
 #pragma GCC unroll 7
         for (int t = 0; t < taps; ++t) {
             const int p = (j - t) / stride;
