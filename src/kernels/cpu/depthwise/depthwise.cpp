@@ -53,11 +53,29 @@ TapRange taps_inside(int64_t first, int64_t dilation, int64_t taps, int64_t limi
 
 constexpr int64_t float_bytes = sizeof(float);
 
+// Blocks of channels that follow one another in memory as whole images do; the pixels of nhwc are one block.
+int64_t channel_blocks(const Problem& problem) {
+    const int64_t block = channel_block(problem.dst[0].layout);
+    return block > 1 ? ceil_div(problem.dst[0].shape[1], block) : 1;
+}
+
+// Channel blocks seen as the batch of an image of so many channels.
+ConvGeometry seen_geometry(const Problem& problem) {
+    ConvGeometry g = conv_geometry(problem);
+    const int64_t block = channel_block(problem.dst[0].layout);
+    if (block > 1) {
+        g.batch *= channel_blocks(problem);
+        g.ic = g.oc = g.group = block;
+    }
+    return g;
+}
+
 class Depthwise final : public Prepared {
 public:
     Depthwise(const DepthwiseStrips& strips, Isa isa, const Problem& problem, const Target& target,
               const Choices& choices)
-        : g_(conv_geometry(problem)),
+        : g_(seen_geometry(problem)),
+          channel_blocks_(channel_blocks(problem)),
           strips_(strips),
           shared_(shared_strips(strips, g_)),
           epilogue_(problem, Epilogue::View::pixels, isa),
@@ -114,6 +132,7 @@ private:
     // Part of one output row: its rows of taps are the same, columns differ only near the edges.
     void run_stretch(const Args& args, const PixelStretch& stretch, int64_t channel, float* dst) const {
         const float* image = image_of(args, stretch) + channel;
+        channel += stretch.image % channel_blocks_ * g_.oc;
         const int64_t ih = stretch.oh * g_.stride_h - g_.pad_top;
         const TapRange rows = taps_inside(ih, g_.dilation_h, g_.kh, g_.ih);
         const int64_t end = stretch.ow + stretch.count;
@@ -176,7 +195,7 @@ private:
         strip.weight_block_step = g_.taps() * strips_.lanes;
         strip.init = reinterpret_cast<const float*>(args.packed[1]) + channel;
         strip.dst_step = g_.oc;
-        strip.channels = std::min(channels_, g_.oc - channel);
+        strip.channels = std::min(channels_, g_.oc - channel % g_.oc);
         return strip;
     }
 
@@ -206,6 +225,7 @@ private:
     }
 
     ConvGeometry g_;
+    int64_t channel_blocks_;  // of an image, each an image of the batch in g_
     const DepthwiseStrips& strips_;
     const DepthwiseStrips::Shared* shared_;
     Epilogue epilogue_;
@@ -213,10 +233,15 @@ private:
     int64_t channels_ = 1, block_ = 1, inner_begin_ = 0, inner_end_ = 0;
 };
 
+int64_t padded_channels(const Problem& problem) {
+    return round_up(problem.dst[0].shape[1], std::max<int64_t>(1, channel_block(problem.dst[0].layout)));
+}
+
 std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem,
                          std::span<const Tensor* const> constants) {
     const ConvGeometry g = conv_geometry(problem);
-    const int64_t lanes = strips.lanes, blocks = ceil_div(g.oc, lanes);
+    const int64_t lanes = strips.lanes;
+    const int64_t blocks = ceil_div(padded_channels(problem), lanes);
     Tensor weights(ElementType::f32, Shape{blocks * g.taps() * lanes}), init(ElementType::f32, Shape{blocks * lanes});
     const std::span<const float> source = constants[1]->data<float>();
     const std::span<float> packed = weights.mutable_data<float>();
@@ -230,19 +255,28 @@ std::vector<Tensor> pack(const DepthwiseStrips& strips, const Problem& problem,
     return {std::move(weights), std::move(init)};
 }
 
-Verdict supports(const Problem& problem) {
+Verdict supports(const DepthwiseStrips& strips, const Problem& problem) {
     ConvGeometry g{};
-    if (Verdict verdict = read_nhwc_conv(problem, g); !verdict) return verdict;
+    if (Verdict verdict = read_conv(problem, g); !verdict) return verdict;
+    const Layout src = problem.src[0]->layout, dst = problem.dst[0].layout;
+    const bool pixels = has_nhwc_bytes(*problem.src[0]) && has_nhwc_bytes(problem.dst[0]);
+    const bool blocks = src == dst && channel_block(dst) > 1 && channel_block(dst) % strips.lanes == 0 && g.ic == g.oc;
+    if (!pixels && !blocks)
+        return Verdict::no(Reason::layout,
+                           std::string(to_string(src)) + " to " + std::string(to_string(dst)) +
+                               " (needs nhwc, or as many channels in the same blocks of whole vectors)");
     if (g.group_ic() != 1 || g.group == 1)
         return Verdict::no(Reason::attribute, std::to_string(g.group_ic()) + " channels in each of " +
                                                   std::to_string(g.group) +
                                                   " groups (needs 1 channel, several groups)");
-    return Verdict::yes();
+    return Epilogue::supports(problem, Epilogue::View::pixels);
 }
 
 Work work_of(const DepthwiseStrips& strips, const Problem& problem) {
     const ConvGeometry g = conv_geometry(problem);
-    const double waste = g.oc == 0 ? 1 : static_cast<double>(round_up(g.oc, strips.lanes)) / static_cast<double>(g.oc);
+    const double waste =
+        g.oc == 0 ? 1
+                  : static_cast<double>(round_up(padded_channels(problem), strips.lanes)) / static_cast<double>(g.oc);
     // Loads share the work of the multiply-adds; repeating channels costs about as much again. Measured.
     const double efficiency = g.oc == g.ic ? 0.5 : 0.2;
     return {conv_flops(g) * waste, conv_bytes(problem, g, 4), efficiency};
@@ -259,7 +293,9 @@ Kernel::Fields depthwise_conv(Isa isa, std::string_view isa_name, const Depthwis
     fields.ops = {"Conv"};
     fields.isa = isa;
     fields.knobs = {&strip_pixels_knob, &tile_work_knob, &channels_knob};
-    fields.supports = [](const Problem& problem, const Target&, const Choices&) { return supports(problem); };
+    fields.supports = [&strips](const Problem& problem, const Target&, const Choices&) {
+        return supports(strips, problem);
+    };
     fields.work = [&strips](const Problem& problem, const Target&, const Choices&) { return work_of(strips, problem); };
     fields.pack = [&strips](const Problem& problem, const Target&, const Choices&,
                             std::span<const Tensor* const> constants) { return pack(strips, problem, constants); };

@@ -133,6 +133,20 @@ void check_all(const Choices& choices) {
 
 TEST(depthwise, odd_shapes) { check_all({}); }
 
+TEST(depthwise, channel_blocks) {
+    for (const Kernel* kernel : testing::kernels_of("conv.depthwise")) {
+        int checked = 0;
+        for (const Layout layout : {Layout::nchw8c, Layout::nchw16c})
+            for (const testing::ConvCase& conv : cases()) {
+                const std::string complaint = check_conv(*kernel, conv, layout, layout, {}, 1e-6);
+                if (complaint.starts_with("refused")) continue;
+                EXPECT_EQ(complaint, "");
+                ++checked;
+            }
+        EXPECT_GE(checked, 8) << kernel->name();
+    }
+}
+
 TEST(depthwise, short_strips_and_small_tiles) {
     Choices choices;
     choices.set("conv.depthwise_pixels", "5");
