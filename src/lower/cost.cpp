@@ -56,6 +56,7 @@ const Knob<int64_t> step_ns{{
     .values = {200, 0, 1000, 5000},
     .numerics = Numerics::reorders,
     .witness = "layout_mix",
+    .witness_route = "layout.sweeps=1",
 }};
 
 const Knob<int64_t> cache_percent{{

@@ -46,7 +46,8 @@ const Knob<int64_t> reorder_price{{
 const Knob<int64_t> layout_sweeps{{
     .name = "layout.sweeps",
     .help =
-        "How often the assignment is repeated with what consumers wanted the last time; 1 = greedy from the inputs on.",
+        "How often the assignment is repeated with what consumers wanted the last time, from the inputs on and again "
+        "from each layout; the cheapest counts. 1 = only once, greedy from the inputs on.",
     .family = "layout",
     .values = {3, 1, 2},
     .numerics = Numerics::reorders,
@@ -86,8 +87,27 @@ public:
         }
     }
 
+    // Begins anew, as if every value that can have it were wanted in `layout`.
+    void start(const std::vector<Chosen>& sites, Layout layout) {
+        wants_.clear();
+        for (const Chosen& chosen : sites)
+            for (const Form& form : chosen.forms)
+                for (size_t k = 0; k < chosen.site.dst.size(); ++k)
+                    if (chosen.site.dst[k] != no_value && form.problem.dst[k].layout == layout)
+                        wants_[chosen.site.dst[k]] = {layout};
+        for (ValueId output : graph_.outputs) wants_[output].insert(Layout::plain);
+    }
+
+    // Predicted time of the kernels and reorders that the last sweep chose.
+    double chosen_us() {
+        double us = chosen_us_;
+        for (ValueId output : graph_.outputs) us += reorder_us(output, Layout::plain);
+        return us;
+    }
+
     void sweep(std::vector<Chosen>& sites) {
         available_.clear();
+        chosen_us_ = 0;
         next_wants_.clear();
         for (ValueId output : graph_.outputs) next_wants_[output].insert(Layout::plain);
         for (Chosen& chosen : sites)
@@ -145,13 +165,19 @@ private:
         return false;
     }
 
-    double total_us(const Chosen& chosen, const Form& form) {
+    // Of a form and the reorders before it.
+    double form_us(const Chosen& chosen, const Form& form) {
         double us = form.nested_us.value_or(form.us);
         for (size_t k = 0; k < chosen.site.src.size(); ++k)
             if (form.problem.src[k] && !form.problem.constant[k])
                 us += reorder_us(chosen.site.src[k], form.problem.src[k]->layout);
         for (size_t k = 0; k < chosen.site.operands.size(); ++k)
             us += reorder_us(chosen.site.operands[k], form.problem.operands[k].layout);
+        return us;
+    }
+
+    double total_us(const Chosen& chosen, const Form& form) {
+        double us = form_us(chosen, form);
         for (size_t k = 0; k < chosen.site.dst.size(); ++k)
             if (chosen.site.dst[k] != no_value) us += unwanted_us(chosen.site.dst[k], form.problem.dst[k].layout);
         return us;
@@ -182,6 +208,7 @@ private:
             }
         }
         HEADWAY_CHECK(chosen.pick >= 0);
+        chosen_us_ += form_us(chosen, chosen.forms[static_cast<size_t>(chosen.pick)]);
         const Problem& problem = chosen.forms[static_cast<size_t>(chosen.pick)].problem;
         const auto need = [&](ValueId id, Layout layout) {
             next_wants_[id].insert(layout);
@@ -199,6 +226,7 @@ private:
     const Route& route_;
     const Target& target_;
     double price_;
+    double chosen_us_ = 0;
     LayoutSets available_, wants_, next_wants_;
 };
 
@@ -207,7 +235,32 @@ private:
 void assign_layouts(const Graph& graph, std::vector<Chosen>& sites, const Route& route, const Target& target) {
     Assignment assignment(graph, route, target);
     for (Chosen& chosen : sites) assignment.price_views(chosen);
-    for (int64_t sweep = 0; sweep < route.get(layout_sweeps); ++sweep) assignment.sweep(sites);
+    struct Pick {
+        int form;
+        Layout view_src, view_dst;
+    };
+    std::vector<Pick> best;
+    double best_us = std::numeric_limits<double>::infinity();
+    const int64_t sweeps = route.get(layout_sweeps);
+    // A walk changes one site at a time and leaves no run of sites where each alone would pay two reorders: so it
+    // begins from the inputs on, and again from every other layout.
+    for (Layout layout : {Layout::plain, Layout::nhwc, Layout::nchw16c, Layout::nchw8c}) {
+        if (layout != Layout::plain) {
+            if (sweeps == 1) break;
+            assignment.start(sites, layout);
+        }
+        for (int64_t sweep = 0; sweep < sweeps; ++sweep) assignment.sweep(sites);
+        const double us = assignment.chosen_us();
+        if (us >= best_us) continue;
+        best_us = us;
+        best.clear();
+        for (const Chosen& chosen : sites) best.push_back({chosen.pick, chosen.view_src, chosen.view_dst});
+    }
+    for (size_t k = 0; k < sites.size(); ++k) {
+        sites[k].pick = best[k].form;
+        sites[k].view_src = best[k].view_src;
+        sites[k].view_dst = best[k].view_dst;
+    }
 }
 
 }  // namespace headway
