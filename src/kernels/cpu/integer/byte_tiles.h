@@ -40,7 +40,8 @@ using ByteTileFunction = void (*)(const ByteTile&);
 // ByteTiles. Pixels are taken `outputs` at a time, from windows of 4 * quads columns that hold all of their taps.
 struct DepthwiseTile {
     static constexpr int lane_channels = 16;
-    const uint8_t* const* x;  // [group of pixels][line][4 * quads]: addresses of input pixels
+    const uint8_t* const* x;  // [line][column]: addresses of input pixels
+    int64_t x_line, x_pixel;  // columns from line to line, and from one output pixel's first to the next one's
     int64_t lines, quads;
     int64_t first, width;  // channels of the block; width may be less than the block's
     uint8_t x_flip;

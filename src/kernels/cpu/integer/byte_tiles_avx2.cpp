@@ -1,4 +1,4 @@
-// Products of 16-bit numbers, two to a sum (vpmaddwd), as in micro_avx2.cpp.
+// Products of 16-bit numbers, two to a sum (vpmaddwd): vpmaddubsw on the bytes themselves would saturate.
 #include "kernels/cpu/integer/byte_tiles.h"
 #include "kernels/cpu/simd.h"
 
@@ -43,53 +43,75 @@ HEADWAY_INLINE void store_first(uint8_t* y, __m128i bytes, int64_t count) {
     for (int64_t i = 0; i < count; ++i) y[i] = all[i];
 }
 
-template <int rows>
-void tile(const ByteTile& tile) {
-    constexpr int block = 8;
-    const Finish finish(tile.out);
-    const uint32_t flip = tile.a_flip * 0x01010101U;
-    for (int64_t first = 0; first < tile.width; first += block) {
-        __m256i low[rows], high[rows];
+// Columns [first, first + 8 * vectors). Bytes at even and odd places become 16-bit numbers where they are.
+template <int rows, int vectors, bool flips>
+HEADWAY_INLINE void tile_columns(const ByteTile& tile, const Finish& finish, int64_t first) {
+    const __m256i even = _mm256_set1_epi32(0x00FF00FF), flip = _mm256_set1_epi8(static_cast<char>(0x80));
+    __m256i sums[rows][vectors];
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; ++r) low[r] = high[r] = _mm256_setzero_si256();
-        const int8_t* b = tile.b + 4 * first;
-        const uint8_t* const* a = tile.a;
-        for (int64_t segment = 0; segment < tile.segments; ++segment, ++a) {
-            const uint8_t* row[rows];
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v)
+            sums[r][v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.column + first + 8 * v));
+    const int8_t* b = tile.b + 4 * first;
+    const uint8_t* const* a = tile.a;
+    for (int64_t segment = 0; segment < tile.segments; ++segment, ++a) {
+        const uint8_t* row[rows];
 #pragma GCC unroll 4
-            for (int r = 0; r < rows; ++r) row[r] = a[r * tile.segments] + tile.a_offset;
-            for (int64_t k = 0; k < 4 * tile.quads; k += 4, b += 4 * ByteTile::columns) {
-                const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
-                const __m256i b_low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(bytes));
-                const __m256i b_high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(bytes, 1));
+        for (int r = 0; r < rows; ++r) row[r] = a[r * tile.segments] + tile.a_offset;
+        for (int64_t k = 0; k < 4 * tile.quads; k += 4, b += 4 * ByteTile::columns) {
+            __m256i b_even[vectors], b_odd[vectors];
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) {
+                const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 32 * v));
+                b_even[v] = _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8);
+                b_odd[v] = _mm256_srai_epi16(bytes, 8);
+            }
 #pragma GCC unroll 4
-                for (int r = 0; r < rows; ++r) {
-                    uint32_t four;
-                    __builtin_memcpy(&four, row[r] + k, sizeof four);
-                    const __m256i x = _mm256_broadcastq_epi64(
-                        _mm_cvtepu8_epi16(_mm_cvtsi32_si128(static_cast<int32_t>(four ^ flip))));
-                    low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(x, b_low));
-                    high[r] = _mm256_add_epi32(high[r], _mm256_madd_epi16(x, b_high));
+            for (int r = 0; r < rows; ++r) {
+                int32_t four;
+                __builtin_memcpy(&four, row[r] + k, sizeof four);
+                __m256i x = _mm256_set1_epi32(four);
+                if (flips) x = _mm256_xor_si256(x, flip);
+                const __m256i x_even = _mm256_and_si256(x, even), x_odd = _mm256_srli_epi16(x, 8);
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; ++v) {
+                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x_even, b_even[v]));
+                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x_odd, b_odd[v]));
                 }
             }
         }
-        const __m256i column = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.column + first));
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; ++r) {
-            __m256i sums = _mm256_add_epi32(joined(low[r], high[r]), column);
-            if (tile.b_zero != nullptr)
-                sums = _mm256_sub_epi32(
-                    sums, _mm256_mullo_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.b_zero + first)),
-                                             _mm256_set1_epi32(tile.a_sums[r])));
-            const __m128i words = finish.words(sums, tile.scale + first);
-            const __m128i bytes = finish.bytes(words, words);
-            uint8_t* y = tile.y + r * tile.y_step + first;
-            if (tile.width - first >= block)
-                _mm_storel_epi64(reinterpret_cast<__m128i*>(y), bytes);
-            else
-                store_first(y, bytes, tile.width - first);
-        }
     }
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r) {
+        __m128i words[2];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) {
+            if (tile.b_zero != nullptr) {
+                const auto* zero = reinterpret_cast<const __m256i*>(tile.b_zero + first + 8 * v);
+                sums[r][v] = _mm256_sub_epi32(
+                    sums[r][v], _mm256_mullo_epi32(_mm256_loadu_si256(zero), _mm256_set1_epi32(tile.a_sums[r])));
+            }
+            words[v] = finish.words(sums[r][v], tile.scale + first + 8 * v);
+        }
+        store_first(tile.y + r * tile.y_step + first, finish.bytes(words[0], words[vectors - 1]), tile.width - first);
+    }
+}
+
+template <int rows, bool flips>
+HEADWAY_INLINE void all_columns(const ByteTile& tile) {
+    const Finish finish(tile.out);
+    int64_t first = 0;
+    for (; tile.width - first > 8; first += 16) tile_columns<rows, 2, flips>(tile, finish, first);
+    if (first < tile.width) tile_columns<rows, 1, flips>(tile, finish, first);
+}
+
+template <int rows>
+void tile(const ByteTile& tile) {
+    if (tile.a_flip != 0)
+        all_columns<rows, true>(tile);
+    else
+        all_columns<rows, false>(tile);
 }
 
 template <int outputs, bool whole>
@@ -104,7 +126,6 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
         return _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i*>(some)), flip);
     };
     const Finish finish(tile.out);
-    const uint8_t* const* x = tile.x;
     for (int64_t pixel = 0; pixel < tile.pixels; pixel += outputs) {
         __m256i sums[outputs][4];
 #pragma GCC unroll 4
@@ -112,7 +133,7 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
 #pragma GCC unroll 4
             for (int i = 0; i < 4; ++i) sums[p][i] = _mm256_setzero_si256();
         const int8_t* weights = tile.weights;
-        for (int64_t quad = 0; quad < tile.lines * tile.quads; ++quad, x += 4, weights += outputs * 4 * block) {
+        const auto add_quad = [&](const uint8_t* const* x) __attribute__((always_inline)) {
             const __m128i x0 = load(x[0]), x1 = load(x[1]), x2 = load(x[2]), x3 = load(x[3]);
             const __m128i low01 = _mm_unpacklo_epi8(x0, x1), high01 = _mm_unpackhi_epi8(x0, x1);
             const __m128i low23 = _mm_unpacklo_epi8(x2, x3), high23 = _mm_unpackhi_epi8(x2, x3);
@@ -128,7 +149,11 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
                     sums[p][i] = _mm256_add_epi32(sums[p][i],
                                                   _mm256_madd_epi16(four[i], _mm256_cvtepi8_epi16(_mm_loadu_si128(w))));
                 }
-        }
+            weights += outputs * 4 * block;
+        };
+        const uint8_t* const* x = tile.x + pixel * tile.x_pixel;
+        for (int64_t line = 0; line < tile.lines; ++line, x += tile.x_line)
+            for (int64_t quad = 0; quad < tile.quads; ++quad) add_quad(x + 4 * quad);
         uint8_t* y = tile.y + pixel * tile.y_step + tile.first;
 #pragma GCC unroll 4
         for (int p = 0; p < outputs; ++p, y += tile.y_step) {

@@ -124,7 +124,7 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
     };
     const __m512i flip = _mm512_set1_epi8(static_cast<char>(tile.x_flip));
     const Finish finish(tile.out);
-    const uint8_t* const* x = tile.x;
+    const int64_t lines = tile.lines, quads = tile.quads;
     for (int64_t pixel = 0; pixel < tile.pixels; pixel += outputs) {
         __m512i sums[outputs][4];
 #pragma GCC unroll 4
@@ -132,7 +132,7 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
 #pragma GCC unroll 4
             for (int i = 0; i < 4; ++i) sums[p][i] = _mm512_loadu_si512(tile.column + 16 * i);
         const int8_t* weights = tile.weights;
-        for (int64_t quad = 0; quad < tile.lines * tile.quads; ++quad, x += 4, weights += outputs * 4 * block) {
+        const auto add_quad = [&](const uint8_t* const* x) __attribute__((always_inline)) {
             const __m512i x0 = _mm512_xor_si512(load(x[0]), flip), x1 = _mm512_xor_si512(load(x[1]), flip);
             const __m512i x2 = _mm512_xor_si512(load(x[2]), flip), x3 = _mm512_xor_si512(load(x[3]), flip);
             const __m512i low01 = _mm512_unpacklo_epi8(x0, x1), high01 = _mm512_unpackhi_epi8(x0, x1);
@@ -145,7 +145,11 @@ HEADWAY_INLINE void depthwise_block(const DepthwiseTile& tile) {
                 for (int i = 0; i < 4; ++i)
                     sums[p][i] =
                         _mm512_dpbusd_epi32(sums[p][i], four[i], _mm512_loadu_si512(weights + p * 4 * block + 64 * i));
-        }
+            weights += outputs * 4 * block;
+        };
+        const uint8_t* const* x = tile.x + pixel * tile.x_pixel;
+        for (int64_t line = 0; line < lines; ++line, x += tile.x_line)
+            for (int64_t quad = 0; quad < quads; ++quad) add_quad(x + 4 * quad);
         uint8_t* y = tile.y + pixel * tile.y_step + tile.first;
 #pragma GCC unroll 4
         for (int p = 0; p < outputs; ++p, y += tile.y_step) {

@@ -42,15 +42,17 @@ void tile(const ByteTile& tile) {
 template <int outputs>
 void depthwise(const DepthwiseTile& tile) {
     constexpr int block = DepthwiseTile::lane_channels;
-    const uint8_t* const* x = tile.x;
     for (int64_t pixel = 0; pixel < tile.pixels; pixel += outputs) {
         uint32_t sums[outputs][block] = {};
         const int8_t* weights = tile.weights;
-        for (int64_t quad = 0; quad < tile.lines * tile.quads; ++quad, x += 4)
+        for (int64_t quad = 0; quad < tile.lines * tile.quads; ++quad) {
+            const uint8_t* const* x =
+                tile.x + pixel * tile.x_pixel + quad / tile.quads * tile.x_line + quad % tile.quads * 4;
             for (int p = 0; p < outputs; ++p, weights += 4 * block)
                 for (int64_t j = 0; j < tile.width; ++j)
                     for (int i = 0; i < 4; ++i)
                         sums[p][j] += static_cast<uint32_t>((x[i][tile.first + j] ^ tile.x_flip) * weights[4 * j + i]);
+        }
         for (int p = 0; p < outputs && pixel + p < tile.pixels; ++p)
             for (int64_t j = 0; j < tile.width; ++j)
                 tile.y[(pixel + p) * tile.y_step + tile.first + j] = finished(

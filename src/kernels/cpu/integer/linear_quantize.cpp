@@ -1,6 +1,7 @@
 #include "kernels/cpu/integer/linear_quantize.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/checked.h"
@@ -30,12 +31,24 @@ struct Lines {
 };
 
 bool is_byte(ElementType type) { return type == ElementType::u8 || type == ElementType::i8; }
+bool is_wide(ElementType type) {
+    return type == ElementType::u16 || type == ElementType::i16 || type == ElementType::i32;
+}
 bool has_input(const Problem& problem, size_t i) { return i < problem.src.size() && problem.src[i].has_value(); }
 
 // Blocked channels whose padding must stay zero.
 bool has_padding(const TensorDesc& desc) { return desc.physical_elements() != desc.shape.elements(); }
 
+// Zero points of 32 bits must be known to be 0, as ONNX wants them: f32 would not hold them.
+Verdict check_wide_zero(const Problem& problem) {
+    const std::optional<std::vector<int64_t>> zeros = constant_integers(problem, 2);
+    if (zeros && std::ranges::all_of(*zeros, [](int64_t zero) { return zero == 0; })) return Verdict::yes();
+    return Verdict::no(Reason::element_type, "zero points of 32 bits");
+}
+
 Verdict check_parameters(const Problem& problem, ElementType bytes) {
+    if (bytes == ElementType::i32 && has_input(problem, 2))
+        if (Verdict verdict = check_wide_zero(problem); !verdict) return verdict;
     if (problem.src[1]->type != f32) return Verdict::no(Reason::element_type, "the scale is not f32");
     if (has_input(problem, 2) &&
         (problem.src[2]->type != bytes || problem.src[2]->shape.elements() != problem.src[1]->shape.elements()))
@@ -78,7 +91,9 @@ Verdict read(const Problem& problem, Lines& lines) {
     const bool forwards = problem.op.ends_with("QuantizeLinear");
     const TensorDesc& floats = forwards ? x : y;
     const TensorDesc& bytes = forwards ? y : x;
-    if (floats.type != f32 || !is_byte(bytes.type)) return Verdict::no(Reason::element_type, "f32 and 8-bit integers");
+    if (floats.type != f32 || !(is_byte(bytes.type) || (!forwards && is_wide(bytes.type))))
+        return Verdict::no(Reason::element_type,
+                           forwards ? "f32 to 8-bit integers" : "integers of up to 32 bits to f32");
     if (x.layout != y.layout) return Verdict::no(Reason::layout, "input and output in two layouts");
     if (!problem.constant.empty() && problem.constant[0]) return Verdict::no(Reason::shape, "the input is a constant");
     if (Verdict verdict = check_parameters(problem, bytes.type); !verdict) return verdict;
@@ -118,8 +133,7 @@ public:
         const auto* scale = reinterpret_cast<const float*>(at(args, 1));
         auto* zero = reinterpret_cast<float*>(args.scratch);
         const std::byte* zeros = at(args, 2);
-        for (int64_t k = 0; k < lines_.entries; ++k)
-            zero[k] = static_cast<float>(zero_point(zeros == nullptr ? nullptr : zeros + k, type_));
+        for (int64_t k = 0; k < lines_.entries; ++k) zero[k] = zeros == nullptr ? 0 : zero_at(zeros, k);
         for (int64_t tile = begin; tile < end; ++tile) {
             const int64_t first = tile * each_;
             if (lines_.count == 1) {
@@ -151,9 +165,32 @@ private:
                           type_ == ElementType::u8 ? 0.0F : -128.0F, reinterpret_cast<uint8_t*>(args.dst[0]) + first);
             return;
         }
-        const auto dequantize = type_ == ElementType::u8 ? ops_.dequantize_u8 : ops_.dequantize_i8;
-        dequantize(reinterpret_cast<const uint8_t*>(args.src[0]) + first, count, scales,
-                   reinterpret_cast<float*>(args.dst[0]) + first);
+        dequantize_of(ops_, type_)(
+            reinterpret_cast<const uint8_t*>(args.src[0]) + first * static_cast<int64_t>(size_of(type_)), count, scales,
+            reinterpret_cast<float*>(args.dst[0]) + first);
+    }
+
+    static decltype(QuantizeOps::dequantize_u8) dequantize_of(const QuantizeOps& ops, ElementType type) {
+        switch (type) {
+            case ElementType::u8:
+                return ops.dequantize_u8;
+            case ElementType::i8:
+                return ops.dequantize_i8;
+            case ElementType::u16:
+                return ops.dequantize_u16;
+            case ElementType::i16:
+                return ops.dequantize_i16;
+            default:
+                return ops.dequantize_i32;
+        }
+    }
+
+    float zero_at(const std::byte* zeros, int64_t k) const {
+        if (is_byte(type_)) return static_cast<float>(zero_point(zeros + k, type_));
+        if (type_ == ElementType::i32) return 0;
+        uint16_t bits;
+        std::memcpy(&bits, zeros + k * static_cast<int64_t>(sizeof bits), sizeof bits);
+        return type_ == ElementType::u16 ? bits : static_cast<int16_t>(bits);
     }
 
     const QuantizeOps& ops_;
@@ -204,7 +241,7 @@ Kernel::Fields linear_quantize_fields(const std::string& isa_word, Isa isa, cons
 Kernel::Fields linear_dequantize_fields(const std::string& isa_word, Isa isa, const QuantizeOps& ops) {
     Kernel::Fields fields = fields_of(isa, ops);
     fields.name = "dequantize_linear.vector." + isa_word;
-    fields.help = "8-bit integers as f32, with one scale or one for each position on an axis.";
+    fields.help = "Integers of 8, 16 and 32 bits as f32, with one scale or one for each position on an axis.";
     fields.ops = {"DequantizeLinear", "com.microsoft/DequantizeLinear"};
     return fields;
 }

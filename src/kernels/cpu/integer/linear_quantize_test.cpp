@@ -126,6 +126,51 @@ TEST(LinearQuantize, KeepsChannelLayouts) {
     }
 }
 
+template <class T>
+void check_wide(const Shape& shape, const Scales& scales, ElementType type) {
+    std::mt19937 generator(1);
+    std::vector<T> x, zeros;
+    for (int64_t i = 0; i < shape.elements(); ++i) x.push_back(static_cast<T>(generator()));
+    std::vector<float> scale;
+    for (int64_t k = 0; k < scales.shape.elements(); ++k) {
+        scale.push_back(0.03F + 0.01F * static_cast<float>(k % 7));
+        zeros.push_back(static_cast<T>(type == ElementType::i32 ? 0 : 70000 - 7 * k));
+    }
+    testing::KernelCase test;
+    test.problem.op = "DequantizeLinear";
+    test.problem.attributes.set("axis", scales.axis);
+    test.add_src({type, shape, Layout::plain}, x);
+    test.add_src({ElementType::f32, scales.shape, Layout::plain}, scale, scales.constant);
+    if (scales.has_zero) test.add_src({type, scales.shape, Layout::plain}, zeros, true);
+    if (scales.has_zero && type == ElementType::i32)
+        test.problem.attributes.set("src2", std::vector<int64_t>(zeros.size(), 0));
+    test.problem.dst = {{ElementType::f32, shape, Layout::plain}};
+    std::vector<float> want;
+    testing::for_each_index(shape, [&](const std::vector<int64_t>& index, int64_t at) {
+        const auto k = static_cast<size_t>(entry_of(scales, index));
+        const double zero = scales.has_zero ? static_cast<double>(zeros[k]) : 0;
+        want.push_back(static_cast<float>((static_cast<double>(x[static_cast<size_t>(at)]) - zero) * scale[k]));
+    });
+    testing::expect_all(test, want);
+}
+
+TEST(LinearQuantize, DequantizesWiderIntegers) {
+    const std::vector<std::pair<Shape, Scales>> cases{
+        {{}, {}},
+        {{17}, {{}, 0, false}},
+        {{0, 5}, {}},
+        {{20001}, {}},
+        {{3, 17, 5}, {Shape{17}, 1}},
+        {{2, 5, 24}, {Shape{24}, 2, true, false}},
+        {{24, 1000}, {Shape{24}, 0, false}},
+    };
+    for (const auto& [shape, scales] : cases) {
+        check_wide<uint16_t>(shape, scales, ElementType::u16);
+        check_wide<int16_t>(shape, scales, ElementType::i16);
+        check_wide<int32_t>(shape, scales, ElementType::i32);
+    }
+}
+
 TEST(LinearQuantize, RefusesPaddedChannels) {
     testing::KernelCase test;
     test.problem.op = "QuantizeLinear";

@@ -5,39 +5,42 @@
 namespace headway::avx2 {
 namespace {
 
-// Four u8 as 16-bit numbers, four times.
-HEADWAY_INLINE __m256i widened(const uint8_t* a) {
-    int32_t bytes;
-    __builtin_memcpy(&bytes, a, sizeof bytes);
-    return _mm256_broadcastq_epi64(_mm_cvtepu8_epi16(_mm_cvtsi32_si128(bytes)));
-}
-
+// Bytes at even and odd places become 16-bit numbers where they are.
 template <int rows>
 void tile(const IntegerTile& tile) {
-    constexpr int columns = IntegerMicro::columns, block = 8;
+    constexpr int columns = IntegerMicro::columns, vectors = 2, block = 8 * vectors;
+    const __m256i even = _mm256_set1_epi32(0x00FF00FF);
     for (int first = 0; first < columns; first += block) {
-        // Two partial sums a column; columns 0-3 and 4-7.
-        __m256i low[rows], high[rows];
+        __m256i sums[rows][vectors];
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; ++r) low[r] = high[r] = _mm256_setzero_si256();
+        for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
         const int8_t* b = tile.b + 4 * first;
         for (int64_t quad = 0; quad < tile.quads; ++quad, b += 4 * columns) {
-            const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
-            const __m256i b_low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(bytes));
-            const __m256i b_high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(bytes, 1));
+            __m256i b_even[vectors], b_odd[vectors];
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) {
+                const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 32 * v));
+                b_even[v] = _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8);
+                b_odd[v] = _mm256_srai_epi16(bytes, 8);
+            }
 #pragma GCC unroll 4
             for (int r = 0; r < rows; ++r) {
-                const __m256i a = widened(tile.a + r * tile.a_step + 4 * quad);
-                low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(a, b_low));
-                high[r] = _mm256_add_epi32(high[r], _mm256_madd_epi16(a, b_high));
+                int32_t bytes;
+                __builtin_memcpy(&bytes, tile.a + r * tile.a_step + 4 * quad, sizeof bytes);
+                const __m256i a = _mm256_set1_epi32(bytes);
+                const __m256i a_even = _mm256_and_si256(a, even), a_odd = _mm256_srli_epi16(a, 8);
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; ++v) {
+                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(a_even, b_even[v]));
+                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(a_odd, b_odd[v]));
+                }
             }
         }
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; ++r) {
-            // Adding neighbours leaves columns 0 1 4 5 in the lower half and 2 3 6 7 in the upper one.
-            const __m256i sums = _mm256_permute4x64_epi64(_mm256_hadd_epi32(low[r], high[r]), 0xD8);
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(tile.c + r * columns + first), sums);
-        }
+        for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v)
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(tile.c + r * columns + first + 8 * v), sums[r][v]);
     }
 }
 

@@ -27,6 +27,9 @@ struct QuantizeOps {
     // (x - zero) * scale
     void (*dequantize_u8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
     void (*dequantize_i8)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
+    void (*dequantize_u16)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
+    void (*dequantize_i16)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
+    void (*dequantize_i32)(const uint8_t* x, int64_t n, const QuantizeScales& scales, float* y);
     void (*add_u8)(const uint8_t* a, const uint8_t* b, int64_t n, const QuantizedSum& sum, uint8_t* y);
     void (*add_i8)(const uint8_t* a, const uint8_t* b, int64_t n, const QuantizedSum& sum, uint8_t* y);
 };

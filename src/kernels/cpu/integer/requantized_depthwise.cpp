@@ -45,7 +45,8 @@ public:
         : isa_(isa), p_(problem), together_(problem.g) {
         tile_pixels_ = round_up(tile_pixels, together_.outputs);
         blocks_ = ceil_div(p_.g.ow, tile_pixels_);
-        const int64_t addresses = tile_pixels_ / together_.outputs * most_passes * p_.g.kh * 4 * together_.quads;
+        columns_ = (tile_pixels_ - together_.outputs) * p_.g.stride_w + 4 * together_.quads;
+        const int64_t addresses = most_passes * p_.g.kh * columns_;
         outside_at_ = round_up(addresses * static_cast<int64_t>(sizeof(void*)), 64);
     }
 
@@ -62,6 +63,8 @@ public:
         const int64_t block = isa_.bytes.lanes * DepthwiseTile::lane_channels;
         DepthwiseTile tile;
         tile.x = reinterpret_cast<const uint8_t* const*>(args.scratch);
+        tile.x_line = columns_;
+        tile.x_pixel = g.stride_w;
         tile.lines = passes * g.kh;
         tile.quads = together_.quads;
         tile.x_flip = flip;
@@ -98,34 +101,30 @@ private:
         auto* to = reinterpret_cast<const uint8_t**>(args.scratch);
         const auto* outside = reinterpret_cast<const uint8_t*>(args.scratch + outside_at_);
         const uint8_t* x = reinterpret_cast<const uint8_t*>(args.src[0]) + line / g.oh * g.ih * g.iw * g.ic;
-        const int64_t top = line % g.oh * g.stride_h - g.pad_top, columns = 4 * together_.quads;
-        for (int64_t pixel = 0; pixel < pixels; pixel += together_.outputs) {
-            const int64_t left = (first + pixel) * g.stride_w - g.pad_left;
-            for (int64_t pass = 0; pass < passes; ++pass)
-                for (int64_t i = 0; i < g.kh; ++i, to += columns) {
-                    const int64_t row = top + i * g.dilation_h;
-                    if (row < 0 || row >= g.ih) {
-                        std::fill_n(to, columns, outside);
-                        continue;
-                    }
-                    const int64_t base = row * g.iw * g.ic;
-                    if (left >= 0 && left + columns <= g.iw) {
-                        const uint8_t* pixel_at = x + (base + left * g.ic);
-                        for (int64_t k = 0; k < columns; ++k, pixel_at += g.ic) to[k] = pixel_at;
-                        continue;
-                    }
-                    for (int64_t k = 0; k < columns; ++k) {
-                        const int64_t at = left + k;
-                        to[k] = at >= 0 && at < g.iw ? x + (base + at * g.ic) : outside;
-                    }
+        const int64_t top = line % g.oh * g.stride_h - g.pad_top, left = first * g.stride_w - g.pad_left;
+        const int64_t needed =
+            (round_up(pixels, together_.outputs) - together_.outputs) * g.stride_w + 4 * together_.quads;
+        // Columns before the image's, then its own.
+        const int64_t before = std::clamp<int64_t>(-left, 0, needed);
+        const int64_t own = std::clamp<int64_t>(g.iw - left, before, needed);
+        for (int64_t pass = 0; pass < passes; ++pass)
+            for (int64_t i = 0; i < g.kh; ++i, to += columns_) {
+                const int64_t row = top + i * g.dilation_h;
+                if (row < 0 || row >= g.ih) {
+                    std::fill_n(to, needed, outside);
+                    continue;
                 }
-        }
+                std::fill_n(to, before, outside);
+                const int64_t base = (row * g.iw + left) * g.ic;
+                for (int64_t column = before; column < own; ++column) to[column] = x + (base + column * g.ic);
+                std::fill(to + own, to + needed, outside);
+            }
     }
 
     const IntegerIsa& isa_;
     RequantizedProblem p_;
     Together together_;
-    int64_t tile_pixels_ = 1, blocks_ = 0, outside_at_ = 0;
+    int64_t tile_pixels_ = 1, blocks_ = 0, columns_ = 0, outside_at_ = 0;
 };
 
 }  // namespace
