@@ -21,4 +21,12 @@ nlohmann::json read_json(std::string_view text) {
     }
 }
 
+int64_t whole_between(const nlohmann::json& value, int64_t least, int64_t most) {
+    if (!value.is_number_integer()) throw UserError("something else where a whole number belongs");
+    const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= static_cast<uint64_t>(most)
+                                                 : value.get<int64_t>() >= least && value.get<int64_t>() <= most;
+    if (!fits) throw UserError("a whole number past its range");
+    return value.get<int64_t>();
+}
+
 }  // namespace headway

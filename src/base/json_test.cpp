@@ -39,5 +39,18 @@ TEST(Json, DeepNestingIsRefusedWhereverItEnds) {
     }
 }
 
+TEST(Json, WholeNumbersAreWholeAndInRange) {
+    const auto refused = [](const char* text) {
+        EXPECT_THROW(whole<int>(read_json(text)), UserError) << text;
+        EXPECT_THROW(whole<int64_t>(read_json(text)), UserError) << text;
+    };
+    for (const char* text : {"1e112", "-1e300", "1.0", "0.5", "\"1\"", "true", "null", "[1]", "18446744073709551615"})
+        refused(text);
+    EXPECT_THROW(whole<int>(read_json("2147483648")), UserError);
+    EXPECT_THROW(whole<int>(read_json("-2147483649")), UserError);
+    EXPECT_EQ(whole<int>(read_json("-2147483648")), -2147483648);
+    EXPECT_EQ(whole<int64_t>(read_json("9223372036854775807")), 9223372036854775807);
+}
+
 }  // namespace
 }  // namespace headway

@@ -144,9 +144,9 @@ MachineProfile profile_from_json(const std::string& text) {
             throw UserError("not a machine profile of version " + std::to_string(format_version));
         profile.subject = json.at("subject").get<std::string>();
         profile.iteration_ms = json.at("iteration_ms").get<double>();
-        profile.threads = json.at("threads").get<int>();
-        profile.visits = json.at("visits").get<int>();
-        profile.rounds = json.at("rounds").get<int>();
+        profile.threads = whole<int>(json.at("threads"));
+        profile.visits = whole<int>(json.at("visits"));
+        profile.rounds = whole<int>(json.at("rounds"));
         profile.components = {json.at("components").at("round_sd").get<double>(),
                               json.at("components").at("process_sd").get<double>()};
         profile.lag1 = json.at("lag1").get<double>();

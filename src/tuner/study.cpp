@@ -11,8 +11,21 @@
 
 namespace headway {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyHeader, model_hash, space_hash, gate_hash, data_hash, target, builders, threads,
-                                   scenario)
+void to_json(nlohmann::json& json, const StudyHeader& header) {
+    json = {{"model_hash", header.model_hash}, {"space_hash", header.space_hash}, {"gate_hash", header.gate_hash},
+            {"data_hash", header.data_hash},   {"target", header.target},         {"builders", header.builders},
+            {"threads", header.threads},       {"scenario", header.scenario}};
+}
+void from_json(const nlohmann::json& json, StudyHeader& header) {
+    json.at("model_hash").get_to(header.model_hash);
+    json.at("space_hash").get_to(header.space_hash);
+    json.at("gate_hash").get_to(header.gate_hash);
+    json.at("data_hash").get_to(header.data_hash);
+    json.at("target").get_to(header.target);
+    json.at("builders").get_to(header.builders);
+    header.threads = whole<int>(json.at("threads"));
+    json.at("scenario").get_to(header.scenario);
+}
 
 // A row of numbers: studies hold thousands of them.
 void to_json(nlohmann::json& json, const RoundReading& reading) {
@@ -48,6 +61,12 @@ constexpr std::array<std::pair<Purpose, std::string_view>, 5> purpose_names{{
     {Purpose::confirm, "confirm"},
     {Purpose::report, "report"},
 }};
+
+uint64_t seed_of(const Json& event) {
+    const Json& seed = event.at("seed");
+    if (!seed.is_number_unsigned()) throw UserError("a seed that is no whole number");
+    return seed.get<uint64_t>();
+}
 
 Purpose purpose_from_string(std::string_view word) {
     for (const auto& [value, name] : purpose_names)
@@ -274,8 +293,8 @@ void Study::apply(const Json& event) {
                 .sites.push_back({site.at(0).get<std::string>(), site.at(1).get<double>(), site.at(2).get<double>()});
     } else if (kind == "confirm") {
         confirms_.push_back({event.at("finalists").get<std::vector<std::string>>(), event.at("alpha").get<double>(),
-                             event.at("margin").get<double>(), event.at("affordable").get<int>(),
-                             event.at("seed").get<uint64_t>(), visits_.size()});
+                             event.at("margin").get<double>(), whole<int>(event.at("affordable")), seed_of(event),
+                             visits_.size()});
     } else if (kind == "pruned") {
         engines_.at(event.at("fingerprint").get<std::string>()).route = event.at("route").get<std::string>();
     } else if (kind == "heldout-begin") {
@@ -293,7 +312,7 @@ void Study::apply(const Json& event) {
 
 void Study::apply_trial(const Json& event) {
     Trial trial;
-    trial.id = event.at("id").get<int>();
+    trial.id = whole<int>(event.at("id"));
     trial.builder = event.at("builder").get<std::string>();
     trial.route = event.at("route").get<std::string>();
     trial.outcome = outcome_from_string(event.at("outcome").get<std::string>());
@@ -308,7 +327,7 @@ void Study::apply_trial(const Json& event) {
         engine.builder = trial.builder;
         engine.route = trial.route;
         engine.trial = trial.id;
-        engine.bytes = event.at("bytes").get<int64_t>();
+        engine.bytes = whole<int64_t>(event.at("bytes"));
         engines_[trial.fingerprint] = engine;
     }
     trials_.push_back(std::move(trial));
@@ -338,8 +357,11 @@ void Study::apply_visit(const Json& event) {
     visit.purpose = purpose_from_string(event.at("purpose").get<std::string>());
     visit.engines = event.at("engines").get<std::vector<std::string>>();
     visit.values = event.at("values").get<std::vector<double>>();
-    visit.rounds = event.at("rounds").get<std::vector<std::vector<int64_t>>>();
-    visit.iterations = event.at("iterations").get<int64_t>();
+    for (const Json& round : event.at("rounds")) {
+        std::vector<int64_t>& times = visit.rounds.emplace_back();
+        for (const Json& time : round) times.push_back(whole<int64_t>(time));
+    }
+    visit.iterations = whole<int64_t>(event.at("iterations"));
     visit.drops = event.at("drops").get<std::vector<std::string>>();
     visit.orders = event.value("orders", visit.orders);
     visit.readings = event.value("readings", visit.readings);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -80,13 +81,27 @@ nlohmann::json from_line(std::string_view line, const std::string& scratch) {
     return message;
 }
 
+namespace {
+
+// Integers that stand alone are checked; those in lists are of 64 bits, which parse_object has looked at.
+template <class T>
+void read_member(const nlohmann::json& json, T& member) {
+    if constexpr (std::signed_integral<T>)
+        member = whole<T>(json);
+    else
+        json.get_to(member);
+}
+
+}  // namespace
+
 // As the library's own macro, but with definitions for the declarations in the header.
-#define HEADWAY_MESSAGE(Type, ...)                                                 \
-    void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
-        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))   \
-    }                                                                              \
-    void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
-        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__)) \
+#define HEADWAY_MEMBER_FROM(member) read_member(nlohmann_json_j.at(#member), nlohmann_json_t.member);
+#define HEADWAY_MESSAGE(Type, ...)                                                  \
+    void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {    \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))    \
+    }                                                                               \
+    void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) {  \
+        NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(HEADWAY_MEMBER_FROM, __VA_ARGS__)) \
     }
 
 HEADWAY_MESSAGE(OpenRequest, model, target, threads, shapes, ranges, values, variants, timing_data)

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "measure/clock.h"
 #include "workers/block.h"
 #include "workers/channel.h"
@@ -83,7 +84,7 @@ private:
         return builder_->build(text(request, "route"), text(request, "engine"), text(request, "ledger"));
     }
     Json load(const Json& request) {
-        const int streams = request.at("streams").get<int>();
+        const int streams = whole<int>(request.at("streams"));
         check_streams(streams);
         builder_->load(text(request, "engine"), streams);
         return Json::object();
@@ -93,7 +94,7 @@ private:
         return Json::object();
     }
     Json profile(const Json& request) {
-        return {{"steps", builder_->profile(text(request, "engine"), request.at("iterations").get<int64_t>())}};
+        return {{"steps", builder_->profile(text(request, "engine"), whole<int64_t>(request.at("iterations")))}};
     }
     Json reference(const Json& request) {
         builder_->reference(text(request, "data"), text(request, "out"));
