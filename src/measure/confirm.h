@@ -50,8 +50,6 @@ public:
     // The named finalist is out (it crashed), or the claimed one is (its file failed a later check). Its share of the
     // error level stays spent.
     void withdraw();
-    // A new estimate of the visits still affordable; holds from the next finalist on, a started one keeps its looks.
-    void set_affordable(int visits) { affordable_ = visits; }
     // The budget is over now.
     void stop();
 

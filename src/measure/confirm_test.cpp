@@ -106,18 +106,6 @@ TEST(Confirm, TooLittleBudgetIsNoGainBecauseOfBudget) {
     EXPECT_EQ(stopped.outcome().why, Why::budget);
 }
 
-TEST(Confirm, AStartedFinalistKeepsItsLooks) {
-    Confirm confirm({}, 2, 100, 1);
-    confirm.record(0);
-    confirm.set_affordable(0);
-    for (int i = 0; i < 7; ++i) {
-        ASSERT_EQ(confirm.next(), 0);
-        confirm.record(0);
-    }
-    EXPECT_EQ(confirm.next(), std::nullopt);
-    EXPECT_EQ(confirm.outcome().why, Why::budget);
-}
-
 TEST(Confirm, AWithdrawnClaimGoesToTheNextFinalist) {
     Confirm confirm({}, 2, 100, 1);
     for (int i = 0; i < 8; ++i) confirm.record(0.05);
