@@ -141,7 +141,7 @@ int explain_setting(const Options& options) {
     }
     if (list.empty()) std::cout << "missing: no trial has the setting " << escaped(options.why_not) << "\n";
     for (const Json& entry : list) {
-        std::cout << fmt::format("trial {}  {}", entry["trial"].get<int>(), entry["outcome"].get<std::string>());
+        std::cout << fmt::format("trial {}  {}", whole<int>(entry["trial"]), entry["outcome"].get<std::string>());
         if (entry.contains("selection_estimate_biased"))
             std::cout << fmt::format("  {:.3f}x the default (selection estimate, biased)",
                                      entry["selection_estimate_biased"].get<double>());

@@ -134,7 +134,7 @@ void place_heads(const Tensor& from, bool packed, const Heads& form, int64_t pas
 
 std::vector<double> read_heads(const ReferenceContext& context, const AttentionForm& form, const Heads& heads,
                                size_t input, std::optional<size_t> past_input) {
-    std::vector<double> values(static_cast<size_t>(heads.shape().elements()));
+    std::vector<double> values = zeros(heads.shape().elements());
     const bool has_past = past_input && context.has(*past_input);
     const int64_t past = has_past ? form.past : 0;
     if (has_past) place_heads(context.in(*past_input), false, heads, 0, past, values);
@@ -211,8 +211,8 @@ void attention_reference(const ReferenceContext& context) {
     const double cap = attributes.real("softcap", 0);
     const int64_t shown_stage = attributes.integer("qk_matmul_output_mode", scores_product);
     std::vector<double> shown;
-    std::vector<double> scores(static_cast<size_t>(form.q.length * form.k.length));  // of one head
-    std::vector<double> y(static_cast<size_t>(form.q.batch * form.q.heads * form.q.length * form.v.size));
+    std::vector<double> scores = zeros(form.q.length * form.k.length);  // of one head
+    std::vector<double> y = zeros(form.q.batch * form.q.heads * form.q.length * form.v.size);
     for (int64_t pair = 0; pair < form.q.batch * form.q.heads; ++pair) {
         const auto show = [&](ScoreStage stage) {
             if (stage == shown_stage && context.wants(output_scores))

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "ops/doubles.h"
 #include "ops/product.h"
 #include "ops/softmax.h"
 #include "ops/types.h"
@@ -35,7 +36,7 @@ double attention_scale(const Attributes& attributes, int64_t size) {
 
 void attention_scores(const double* q, const Heads& q_form, const double* k, const Heads& k_form, double scale,
                       double* scores) {
-    std::vector<double> columns(static_cast<size_t>(k_form.head_elements()));
+    std::vector<double> columns = zeros(k_form.head_elements());
     for (int64_t row = 0; row < k_form.length; ++row)
         for (int64_t i = 0; i < k_form.size; ++i)
             columns[static_cast<size_t>(i * k_form.length + row)] = scale * k[row * k_form.size + i];

@@ -16,7 +16,7 @@ std::vector<double> average_windows(const Attributes& attributes, const Shape& s
     const std::vector<Window> windows = three_axes(windows_of(attributes, shape, kernel_shape(attributes, shape)));
     const bool with_padding = attributes.integer("count_include_pad", 0) != 0;
     const int64_t plane_size = shape.elements(2, shape.rank());
-    std::vector<double> y(static_cast<size_t>(shape[0] * shape[1] * windows[0].out * windows[1].out * windows[2].out));
+    std::vector<double> y = zeros(shape[0] * shape[1] * windows[0].out * windows[1].out * windows[2].out);
     for_each_window(
         windows, shape[0] * shape[1], [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
             double sum = 0;

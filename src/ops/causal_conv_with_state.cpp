@@ -38,11 +38,11 @@ void causal_conv_reference(const ReferenceContext& context) {
     const std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> weight = doubles_of(context.in(1));
     const std::vector<double> bias = context.has(2) ? doubles_of(context.in(2)) : std::vector<double>{};
-    std::vector<double> states(static_cast<size_t>(shape[0] * shape[1] * (taps - 1)));
+    std::vector<double> states = zeros(shape[0] * shape[1] * (taps - 1));
     if (context.has(3)) states = doubles_of(context.in(3));
     const bool silu = has_silu(context.attributes);
     std::vector<double> y(x.size());
-    std::vector<double> line(static_cast<size_t>(taps - 1 + length));  // of one channel, with what came before it
+    std::vector<double> line = zeros(taps - 1 + length);  // of one channel, with what came before it
     for (int64_t row = 0; row < shape[0] * shape[1]; ++row) {
         const int64_t channel = row % shape[1];
         double* state = states.data() + row * (taps - 1);

@@ -57,8 +57,8 @@ void conv_group(const double* x, const double* w, const double* bias, double* y,
                 const ConvSizes& sizes) {
     constexpr int64_t run = 128;  // one column block of multiply()
     const int64_t inner = sizes.in_channels * sizes.taps;
-    std::vector<double> gathered(static_cast<size_t>(inner * run));
-    std::vector<double> product(static_cast<size_t>(sizes.out_channels * run));
+    std::vector<double> gathered = zeros(inner * run);
+    std::vector<double> product = zeros(sizes.out_channels * run);
     TapOffsets taps(windows);
     for (int64_t first = 0; first < sizes.out_plane; first += run) {
         const int64_t count = std::min(run, sizes.out_plane - first);
@@ -123,7 +123,7 @@ std::vector<double> convolve(const Attributes& attributes, const ConvOperand& x,
     const int64_t groups = attributes.integer("group", 1);
     const ConvSizes sizes{w.shape[1], w.shape[0] / groups, w.shape.elements(2, w.shape.rank()),
                           x.shape.elements(2, x.shape.rank()), windows[0].out * windows[1].out * windows[2].out};
-    std::vector<double> y(static_cast<size_t>(x.shape[0] * w.shape[0] * sizes.out_plane));
+    std::vector<double> y = zeros(x.shape[0] * w.shape[0] * sizes.out_plane);
     for (int64_t image = 0; image < x.shape[0]; ++image)
         for (int64_t group = 0; group < groups; ++group)
             conv_group(x.values.data() + (image * groups + group) * sizes.in_channels * sizes.in_plane,

@@ -110,9 +110,9 @@ void conv_transpose_reference(const ReferenceContext& context) {
     const std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> w = doubles_of(context.in(1));
     const std::vector<double> bias = context.has(2) ? doubles_of(context.in(2)) : std::vector<double>{};
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
-    std::vector<double> row(static_cast<size_t>(in_channels));
-    std::vector<double> products(static_cast<size_t>(in_plane));
+    std::vector<double> y = zeros(context.out(0).elements());
+    std::vector<double> row = zeros(in_channels);
+    std::vector<double> products = zeros(in_plane);
     for (int64_t image = 0; image < xs[0]; ++image) {
         for (int64_t channel = 0; channel < groups * out_channels; ++channel) {
             const int64_t group = channel / out_channels;

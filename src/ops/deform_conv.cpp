@@ -86,7 +86,7 @@ void deform_conv_reference(const ReferenceContext& context) {
     const std::vector<double> offsets = doubles_of(context.in(2));
     const std::vector<double> bias = context.has(3) ? doubles_of(context.in(3)) : std::vector<double>{};
     const std::vector<double> mask = context.has(4) ? doubles_of(context.in(4)) : std::vector<double>{};
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     for (int64_t image = 0; image < shape[0]; ++image) {
         const std::vector<double> columns =
             deformed_columns(context, windows, x.data() + image * shape.elements(1, 4),

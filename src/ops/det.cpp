@@ -39,7 +39,7 @@ double determinant(std::span<double> matrix, size_t size) {
 void det_reference(const ReferenceContext& context) {
     const auto size = static_cast<size_t>(context.in(0).shape().back());
     std::vector<double> matrices = doubles_of(context.in(0));
-    std::vector<double> results(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> results = zeros(context.out(0).elements());
     for (size_t i = 0; i < results.size(); ++i)
         results[i] = determinant(std::span(matrices).subspan(i * size * size, size * size), size);
     store_doubles(results, context.out(0));

@@ -7,9 +7,13 @@
 
 namespace headway {
 
+std::vector<double> zeros(int64_t count) {
+    static_cast<void>(MemoryClaim(checked_mul(count, sizeof(double), "values of a reference")));
+    return std::vector<double>(static_cast<size_t>(count));
+}
+
 std::vector<double> doubles_of(const Tensor& tensor) {
-    static_cast<void>(MemoryClaim(checked_mul(tensor.elements(), sizeof(double), "tensor size")));
-    std::vector<double> values(static_cast<size_t>(tensor.elements()));
+    std::vector<double> values = zeros(tensor.elements());
     if (!float_types.contains(tensor.type())) {
         for (size_t i = 0; i < values.size(); ++i) values[i] = tensor.at(static_cast<int64_t>(i));
         return values;

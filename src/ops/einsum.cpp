@@ -136,7 +136,7 @@ void einsum_reference(const ReferenceContext& context) {
                         x[static_cast<size_t>(offsets[0] + i * steps[0])];
             });
     }
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     StridedLoop<2>(walk, {walk.strides(), to}).for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
         for (int64_t i = 0; i < count; ++i)
             y[static_cast<size_t>(offsets[1] + i * steps[1])] +=

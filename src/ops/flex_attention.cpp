@@ -67,8 +67,8 @@ struct FlexHeads {
 
 void flex_reference(const ReferenceContext& context) {
     const FlexHeads heads(context.attributes, context.in(0), context.in(1), context.in(2));
-    std::vector<double> scores(static_cast<size_t>(heads.pair_scores()));  // of one head
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> scores = zeros(heads.pair_scores());  // of one head
+    std::vector<double> y = zeros(context.out(0).elements());
     for (int64_t pair = 0; pair < heads.pairs(); ++pair) {
         heads.scores(pair, scores.data());
         softmax_rows(scores, heads.k_form.length);
@@ -109,7 +109,7 @@ std::vector<Datum> interpret_flex(const InterpretContext& context) {
     modify(context, "score_mod", heads, type, scores);
     softmax_rows(scores, heads.k_form.length);
     modify(context, "prob_mod", heads, type, scores);
-    std::vector<double> y(static_cast<size_t>(output.elements()));
+    std::vector<double> y = zeros(output.elements());
     for (int64_t pair = 0; pair < heads.pairs(); ++pair) heads.weighted(pair, scores_of(pair), y);
     store_doubles(y, output);
     return {std::move(output)};

@@ -132,7 +132,7 @@ void dft_reference(const ReferenceContext& context) {
     const int64_t parts = shape.back();
     const int64_t step = lines.inner / parts;  // elements, of one or two parts, between those of a line
     const std::vector<double> x = doubles_of(context.in(0));
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     for (int64_t outer = 0; outer < lines.outer; ++outer)
         for (int64_t inner = 0; inner < step; ++inner) {
             std::vector<FourierValue> line;

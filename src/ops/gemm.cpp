@@ -36,7 +36,7 @@ void GemmShapes::require_fitting_c(const Shape& c) const {
 std::vector<double> multiply_gemm(const GemmShapes& shapes, std::vector<double> a, std::vector<double> b) {
     const std::vector<double> left = gemm_operand(std::move(a), shapes.transposed_a, shapes.rows, shapes.inner);
     const std::vector<double> right = gemm_operand(std::move(b), shapes.transposed_b, shapes.inner, shapes.columns);
-    std::vector<double> y(static_cast<size_t>(shapes.output().elements()));
+    std::vector<double> y = zeros(shapes.output().elements());
     multiply(left.data(), right.data(), y.data(), shapes.rows, shapes.columns, shapes.inner);
     return y;
 }

@@ -151,7 +151,7 @@ void grid_sample_reference(const ReferenceContext& context) {
     const int64_t points = out.elements(2, out.rank());
     const std::vector<double> x = doubles_of(context.in(0));
     const std::vector<double> grid = doubles_of(context.in(1));
-    std::vector<double> y(static_cast<size_t>(out.elements()));
+    std::vector<double> y = zeros(out.elements());
     for (int64_t image = 0; image < shape[0]; ++image)
         for (int64_t i = 0; i < points; ++i) {
             const double* point = grid.data() + (image * points + i) * static_cast<int64_t>(axes.size());

@@ -107,8 +107,8 @@ void linear_attention_reference(const ReferenceContext& context) {
     const double given_scale = attributes.real("scale", 0);
     const double scale = given_scale == 0 ? 1 / std::sqrt(static_cast<double>(form.key)) : given_scale;
     const int64_t group = form.q_heads / form.heads;
-    std::vector<double> y(static_cast<size_t>(form.packed(form.q_heads * form.value).elements()));
-    std::vector<double> held(static_cast<size_t>(form.value));
+    std::vector<double> y = zeros(form.packed(form.q_heads * form.value).elements());
+    std::vector<double> held = zeros(form.value);
     for (int64_t image = 0; image < form.batch; ++image)
         for (int64_t step = 0; step < form.length; ++step)
             for (int64_t head = 0; head < form.heads; ++head) {

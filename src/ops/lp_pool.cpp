@@ -14,7 +14,7 @@ void lp_pool_reference(const ReferenceContext& context) {
     const auto p = norm_exponent(context.attributes, context.version);
     const int64_t plane_size = shape.elements(2, shape.rank());
     const std::vector<double> x = doubles_of(context.in(0));
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     for_each_window(windows, shape[0] * shape[1],
                     [&](int64_t plane, int64_t output, const Taps* taps, const int64_t* at) {
                         double sum = 0;

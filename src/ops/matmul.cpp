@@ -83,7 +83,7 @@ Shape MatmulShapes::output() const {
 
 std::vector<double> multiply_matrices(const MatmulShapes& shapes, const std::vector<double>& a,
                                       const std::vector<double>& b) {
-    std::vector<double> y(static_cast<size_t>(shapes.output().elements()));
+    std::vector<double> y = zeros(shapes.output().elements());
     for_each_matrix(shapes, [&](int64_t i, int64_t j, int64_t k) {
         multiply(a.data() + i * shapes.rows * shapes.inner, b.data() + j * shapes.inner * shapes.columns,
                  y.data() + k * shapes.rows * shapes.columns, shapes.rows, shapes.columns, shapes.inner);

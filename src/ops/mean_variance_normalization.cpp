@@ -24,8 +24,8 @@ void mvn_reference(const ReferenceContext& context) {
     Shape kept = shape;
     for (size_t axis = 0; axis < shape.rank(); ++axis)
         if (axes[axis]) kept[axis] = 1;
-    std::vector<double> sums(static_cast<size_t>(kept.elements()));
-    std::vector<double> squares(sums.size());
+    std::vector<double> sums = zeros(kept.elements());
+    std::vector<double> squares = sums;
     const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<size_t>(sums.size(), 1));
     const StridedLoop<2> loop(shape, {shape.strides(), reduced_strides(shape, axes)});
     // visit(element, the sums it belongs to) for all elements.

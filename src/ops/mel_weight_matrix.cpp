@@ -51,7 +51,7 @@ void mel_weight_matrix_reference(const ReferenceContext& context) {
     const int64_t bins = context.out(0).shape()[0];
     const int64_t bands = context.out(0).shape()[1];
     const std::vector<int64_t> corners = mel_corners(context, bands, bins);
-    std::vector<double> y(static_cast<size_t>(bins * bands));
+    std::vector<double> y = zeros(bins * bands);
     for (int64_t band = 0; band < bands; ++band) {
         const int64_t begin = corners[static_cast<size_t>(band)];
         const int64_t peak = corners[static_cast<size_t>(band) + 1];

@@ -98,7 +98,7 @@ void infer_merged_attention(InferContext& context) {
 void merged_attention_reference(const ReferenceContext& context) {
     const Shape& x = context.in(0).shape();
     const MergedForm form = MergedForm::of(context.attributes, x, context.in(1).shape());
-    std::vector<double> projected(static_cast<size_t>(x[0] * x[1] * form.width));
+    std::vector<double> projected = zeros(x[0] * x[1] * form.width);
     multiply(doubles_of(context.in(0)).data(), doubles_of(context.in(1)).data(), projected.data(), x[0] * x[1],
              form.width, x[2]);
     add_merged_bias(context, merged_bias, projected);

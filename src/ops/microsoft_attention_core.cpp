@@ -95,9 +95,9 @@ ScoreBias ScoreMask::read(const ReferenceContext& context, const Shape& scores) 
 std::vector<double> attend(const HeadTensor& q, const HeadTensor& k, const HeadTensor& v, double scale,
                            const ScoreBias& bias, std::vector<double>* weights) {
     const int64_t width = q.form.heads * v.form.size;
-    std::vector<double> y(static_cast<size_t>(q.form.batch * q.form.length * width));
-    std::vector<double> scores(static_cast<size_t>(q.form.length * k.form.length));
-    std::vector<double> values(static_cast<size_t>(q.form.length * v.form.size));
+    std::vector<double> y = zeros(q.form.batch * q.form.length * width);
+    std::vector<double> scores = zeros(q.form.length * k.form.length);
+    std::vector<double> values = zeros(q.form.length * v.form.size);
     for (int64_t pair = 0; pair < q.form.batch * q.form.heads; ++pair) {
         const int64_t image = pair / q.form.heads;
         const int64_t head = pair % q.form.heads;

@@ -241,9 +241,9 @@ std::vector<double> attend_in_groups(const ReferenceContext& context, const Grou
     const GroupQueryScores weights(context, form);
     const double scale = microsoft_attention_scale(context.attributes, form.q.size);
     const int64_t size = form.q.size;
-    std::vector<double> y(static_cast<size_t>(form.q.shape().elements()));
-    std::vector<double> scores(static_cast<size_t>(form.q.length * form.present));
-    std::vector<double> line(static_cast<size_t>(form.present));
+    std::vector<double> y = zeros(form.q.shape().elements());
+    std::vector<double> scores = zeros(form.q.length * form.present);
+    std::vector<double> line = zeros(form.present);
     for (int64_t pair = 0; pair < form.q.batch * form.q.heads; ++pair) {
         const int64_t image = pair / form.q.heads;
         const int64_t head = pair % form.q.heads;

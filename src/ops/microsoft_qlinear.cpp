@@ -40,7 +40,7 @@ std::function<void(const ReferenceContext&)> qlinear_binary(F f) {
         const std::vector<double> a = LinearScale::of(context, 1, 2).dequantized(context.in(0));
         const std::vector<double> b = LinearScale::of(context, 4, 5).dequantized(context.in(3));
         const Shape& shape = context.out(0).shape();
-        std::vector<double> y(static_cast<size_t>(shape.elements()));
+        std::vector<double> y = zeros(shape.elements());
         StridedLoop<3>(shape, {broadcast_strides(context.in(0).shape(), shape),
                                broadcast_strides(context.in(3).shape(), shape), shape.strides()})
             .for_each_row([&](const auto& offsets, int64_t count, const auto& steps) {
@@ -67,7 +67,7 @@ void qlinear_where_reference(const ReferenceContext& context) {
     const std::vector<double> y = LinearScale::of(context, 5, 6).dequantized(context.in(4));
     const auto* condition = stored<uint8_t>(context.in(0));
     const Shape& shape = context.out(0).shape();
-    std::vector<double> chosen(static_cast<size_t>(shape.elements()));
+    std::vector<double> chosen = zeros(shape.elements());
     StridedLoop<4>(shape,
                    {broadcast_strides(context.in(0).shape(), shape), broadcast_strides(context.in(1).shape(), shape),
                     broadcast_strides(context.in(4).shape(), shape), shape.strides()})

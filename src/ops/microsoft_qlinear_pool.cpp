@@ -89,7 +89,7 @@ void qlinear_global_average_reference(const ReferenceContext& context) {
         LinearScale::of(context, 1, 2).dequantized(context.in(0)), context.in(0).shape(), context.out(0).shape(),
         channels_are_last(context.attributes), [](const std::vector<double>& x, const Shape& shape) {
             const auto plane = static_cast<size_t>(shape.elements(2, shape.rank()));
-            std::vector<double> means(static_cast<size_t>(shape[0] * shape[1]));
+            std::vector<double> means = zeros(shape[0] * shape[1]);
             for (size_t i = 0; i < x.size(); ++i) means[i / plane] += x[i];
             for (double& mean : means) mean /= static_cast<double>(plane);
             return means;

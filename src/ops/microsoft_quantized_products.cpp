@@ -158,7 +158,7 @@ std::vector<double> unpacked_weights(const ReferenceContext& context, const Bloc
     const bool has_zero = context.has(3);
     const bool is_packed = has_zero && context.in(3).type() == ElementType::u8;
     const std::vector<double> zero = has_zero && !is_packed ? doubles_of(context.in(3)) : std::vector<double>{};
-    std::vector<double> weights(static_cast<size_t>(w.k * w.n));
+    std::vector<double> weights = zeros(w.k * w.n);
     for (int64_t row = 0; row < w.n; ++row)
         for (int64_t i = 0; i < w.k; ++i) {
             const int64_t block = i / w.block;
@@ -175,7 +175,7 @@ std::vector<double> unpacked_weights(const ReferenceContext& context, const Bloc
 void matmul_nbits_reference(const ReferenceContext& context) {
     const BlockedWeights w = BlockedWeights::of(context.attributes);
     const std::vector<double> x = doubles_of(context.in(0));
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     multiply(x.data(), unpacked_weights(context, w).data(), y.data(), static_cast<int64_t>(x.size()) / w.k, w.n, w.k);
     add_product_bias(context, 5, y);
     store_doubles(y, context.out(0));

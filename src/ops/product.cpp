@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/target.h"
+#include "ops/doubles.h"
 
 namespace headway {
 namespace {
@@ -86,7 +87,7 @@ auto* block_product() {
 void multiply(const double* a, const double* b, double* c, int64_t rows, int64_t columns, int64_t inner) {
     std::fill_n(c, rows * columns, 0.0);
     auto* const product = block_product();
-    std::vector<double> packed(static_cast<size_t>(column_block * std::min(inner, inner_block)));
+    std::vector<double> packed = zeros(column_block * std::min(inner, inner_block));
     for (int64_t column = 0; column < columns; column += column_block) {
         const int64_t count = std::min(column_block, columns - column);
         for (int64_t k = 0; k < inner; k += inner_block) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ops/doubles.h"
 #include "ops/elementwise.h"
 #include "ops/product.h"
 
@@ -51,7 +52,7 @@ std::vector<double> optional_doubles(const ReferenceContext& context, size_t ind
 
 // A row-major (rows x columns) matrix, turned.
 std::vector<double> turned(const double* matrix, int64_t rows, int64_t columns) {
-    std::vector<double> result(static_cast<size_t>(rows * columns));
+    std::vector<double> result = zeros(rows * columns);
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t column = 0; column < columns; ++column)
             result[static_cast<size_t>(column * rows + row)] = matrix[row * columns + column];
@@ -153,8 +154,8 @@ void run_recurrent(const ReferenceContext& context, const RecurrentOperands& ope
     std::vector<double> y(states * static_cast<size_t>(sizes.steps));
     std::vector<double> last_hidden(states);
     std::vector<double> last_cell(states);
-    std::vector<double> from_input(static_cast<size_t>(sizes.steps * sizes.batch * rows));
-    std::vector<double> products(static_cast<size_t>(sizes.batch * rows));
+    std::vector<double> from_input = zeros(sizes.steps * sizes.batch * rows);
+    std::vector<double> products = zeros(sizes.batch * rows);
     for (int64_t direction = 0; direction < sizes.directions; ++direction) {
         const RecurrentWeights weights{
             operands.w.data() + direction * rows * sizes.input, operands.r.data() + direction * rows * sizes.hidden,

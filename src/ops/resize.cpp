@@ -119,7 +119,7 @@ std::vector<double> resize_along(const std::vector<double>& x, const Lines& line
     // between two axes there may be more values than in the input and in the output
     const int64_t count = checked_product(std::array{lines.outer, axis.out, lines.inner}, "a resized axis");
     static_cast<void>(MemoryClaim(checked_mul(count, sizeof(double), "a resized axis")));
-    std::vector<double> y(static_cast<size_t>(count));
+    std::vector<double> y = zeros(count);
     for (int64_t at = 0; at < axis.out; ++at) {
         const std::vector<Tap> taps = resize_taps(axis, rule, at);
         for (int64_t outer = 0; outer < lines.outer; ++outer) {

@@ -127,7 +127,7 @@ void roi_align_reference(const ReferenceContext& context) {
     const std::vector<int64_t> images = context.in(2).to_int64();
     const int64_t plane = shape[2] * shape[3];
     const int64_t bins = rule.height * rule.width;
-    std::vector<double> y(static_cast<size_t>(context.out(0).elements()));
+    std::vector<double> y = zeros(context.out(0).elements());
     for (size_t roi = 0; roi < images.size(); ++roi) {
         if (images[roi] < 0 || images[roi] >= shape[0])
             throw UserError("batch index " + std::to_string(images[roi]) + " is outside " + std::to_string(shape[0]));

@@ -72,9 +72,9 @@ void strided_attention_reference(const ReferenceContext& context) {
     const AttentionForm form = strided_form(context.attributes, src);
     if (form.y_shape.elements() == 0) return;  // of which there may be any number of heads
     const Heads q{1, 1, form.queries, form.size}, k{1, 1, form.keys, form.size};
-    std::vector<double> scores(static_cast<size_t>(form.queries * form.keys));
-    std::vector<double> rows(static_cast<size_t>(form.queries * form.value_size));
-    std::vector<double> y(static_cast<size_t>(form.y_shape.elements()));
+    std::vector<double> scores = zeros(form.queries * form.keys);
+    std::vector<double> rows = zeros(form.queries * form.value_size);
+    std::vector<double> y = zeros(form.y_shape.elements());
     for (int64_t head = 0; head < form.heads(); ++head) {
         attention_scores(head_matrix(values[attention_q], form, form.q, head, form.queries, form.size).data(), q,
                          head_matrix(values[attention_k], form, form.k, head, form.keys, form.size).data(), k,

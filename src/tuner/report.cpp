@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "measure/statistics.h"
 #include "tuner/knob_evidence.h"
@@ -81,14 +82,14 @@ void write_verdict(std::string& out, const Study& study, const Json& result) {
                            result.at("speedup").get<double>(), result.at("low").get<double>(),
                            result.at("high").get<double>());
         out += fmt::format("Claimed after {} confirm visits (p = {:.2g}, level {:.2g}); ",
-                           facts.at("confirm_visits").get<int>(), facts.at("p").get<double>(),
+                           whole<int>(facts.at("confirm_visits")), facts.at("p").get<double>(),
                            facts.at("level").get<double>());
         if (facts.at("estimate_is_biased").get<bool>())
             out +=
                 "no time was left for report visits, so the figure comes from the confirm visits and is biased "
                 "upwards.\n\n";
         else
-            out += fmt::format("the figure comes from {} further visits.\n\n", facts.at("report_visits").get<int>());
+            out += fmt::format("the figure comes from {} further visits.\n\n", whole<int>(facts.at("report_visits")));
     } else {
         out += fmt::format("**{}** ({}). The default engine is delivered.\n\n", verdict, escaped(why));
     }
@@ -188,7 +189,7 @@ void write_accuracy(std::string& out, const Json& facts) {
             out += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.7g} | {} | {} |\n", data,
                                markdown_cell(output.at("name").get<std::string>()), output.at("max_abs").get<double>(),
                                output.at("rel_l2").get<double>(), output.at("cosine").get<double>(),
-                               output.at("mismatches").get<int64_t>(), output.at("pass").get<bool>() ? "yes" : "no");
+                               whole<int64_t>(output.at("mismatches")), output.at("pass").get<bool>() ? "yes" : "no");
     }
     out += "\n";
 }
@@ -246,7 +247,7 @@ void write_machine(std::string& out, const Study& study, const Json& facts) {
     const auto missing = facts.at("missing_guards").get<std::vector<std::string>>();
     out += fmt::format(
         "## Measurement\n\n- target: `{}`\n- rounds: {}, dropped by guards: {}\n- guards that this machine lacks: {}\n",
-        escaped(study.header().target), facts.at("rounds").get<int>(), facts.at("dropped_rounds").get<int>(),
+        escaped(study.header().target), whole<int>(facts.at("rounds")), whole<int>(facts.at("dropped_rounds")),
         missing.empty() ? "none" : join(missing, ", "));
     for (const std::string& note : study.notes()) out += "- note: " + escaped(note) + "\n";
 }

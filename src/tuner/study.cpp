@@ -62,6 +62,16 @@ constexpr std::array<std::pair<Purpose, std::string_view>, 5> purpose_names{{
     {Purpose::report, "report"},
 }};
 
+template <class T>
+std::vector<std::vector<T>> table_of(const Json& rows) {
+    std::vector<std::vector<T>> table;
+    for (const Json& row : rows) {
+        table.emplace_back();
+        for (const Json& value : row) table.back().push_back(whole<T>(value));
+    }
+    return table;
+}
+
 uint64_t seed_of(const Json& event) {
     const Json& seed = event.at("seed");
     if (!seed.is_number_unsigned()) throw UserError("a seed that is no whole number");
@@ -357,13 +367,10 @@ void Study::apply_visit(const Json& event) {
     visit.purpose = purpose_from_string(event.at("purpose").get<std::string>());
     visit.engines = event.at("engines").get<std::vector<std::string>>();
     visit.values = event.at("values").get<std::vector<double>>();
-    for (const Json& round : event.at("rounds")) {
-        std::vector<int64_t>& times = visit.rounds.emplace_back();
-        for (const Json& time : round) times.push_back(whole<int64_t>(time));
-    }
+    visit.rounds = table_of<int64_t>(event.at("rounds"));
     visit.iterations = whole<int64_t>(event.at("iterations"));
     visit.drops = event.at("drops").get<std::vector<std::string>>();
-    visit.orders = event.value("orders", visit.orders);
+    if (event.contains("orders")) visit.orders = table_of<int>(event.at("orders"));
     visit.readings = event.value("readings", visit.readings);
     if (visit.engines.size() != visit.values.size() + 1 || visit.rounds.size() != visit.drops.size())
         throw UserError("a visit whose parts do not fit");

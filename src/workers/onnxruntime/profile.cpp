@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/file.h"
 #include "base/temporary.h"
 
@@ -37,7 +38,7 @@ std::vector<StepTime> read_profile(const std::string& text, int64_t iterations) 
             name.resize(name.size() - suffix.size());
             const auto [found, is_new] = by_node.emplace(name, steps.size());
             if (is_new) steps.push_back({event.at("args").at("op_name").get<std::string>(), {name}, 0});
-            steps[found->second].ns += event.at("dur").get<int64_t>() * 1000;
+            steps[found->second].ns += whole<int64_t>(event.at("dur")) * 1000;
         }
     } catch (const nlohmann::json::exception&) {
         throw UserError("ONNX Runtime's profile has an event without name, duration or operator");
