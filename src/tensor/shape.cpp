@@ -6,10 +6,16 @@
 
 namespace headway {
 
-int64_t Shape::elements() const { return checked_product(dims_, "element count"); }
+int64_t Shape::elements() const { return elements(0, rank()); }
 
 int64_t Shape::elements(size_t begin, size_t end) const {
-    return checked_product(std::span(dims_).subspan(begin, end - begin), "element count");
+    int64_t product = 1;
+    bool empty = false;
+    for (size_t axis = begin; axis < end; ++axis) {
+        empty = empty || dims_[axis] == 0;
+        product = checked_mul(product, std::max<int64_t>(dims_[axis], 1), "element count");
+    }
+    return empty ? 0 : product;
 }
 
 std::vector<int64_t> Shape::strides() const {

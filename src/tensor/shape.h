@@ -22,7 +22,7 @@ public:
     auto end() const { return dims_.end(); }
     int64_t back() const { return dims_.back(); }
 
-    // Product of the extents (1 for rank 0). UserError when it does not fit.
+    // Product of the extents (1 for rank 0). UserError when those that are not zero pass 64 bits: strides do, too.
     int64_t elements() const;
     // Product of dims [begin, end).
     int64_t elements(size_t begin, size_t end) const;

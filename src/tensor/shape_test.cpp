@@ -16,6 +16,8 @@ TEST(Shapes, CountAndStride) {
     EXPECT_EQ((Shape{2, 3, 4}.strides()), (std::vector<int64_t>{12, 4, 1}));
     EXPECT_EQ((Shape{2, 0, 4}.strides()), (std::vector<int64_t>{4, 4, 1}));
     EXPECT_THROW((Shape{int64_t{1} << 40, int64_t{1} << 40}.elements()), UserError);
+    EXPECT_THROW((Shape{0, int64_t{1} << 40, int64_t{1} << 40}.elements()), UserError);
+    EXPECT_THROW((Shape{int64_t{1} << 40, int64_t{1} << 40, 0}.elements()), UserError);
     EXPECT_EQ((Shape{1, 3, 224}.text()), "1x3x224");
     EXPECT_EQ(Shape{}.text(), "scalar");
 }

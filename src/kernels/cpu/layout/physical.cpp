@@ -1,5 +1,7 @@
 #include "kernels/cpu/layout/physical.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 
 namespace headway {
@@ -30,7 +32,7 @@ AxisStrides axis_strides(const TensorDesc& desc) {
             strides.block_stride = stride;
         else
             strides.axis[dims[i].axis] = stride;
-        stride *= dims[i].extent;
+        stride = checked_mul(stride, std::max<int64_t>(dims[i].extent, 1), "stride");
     }
     return strides;
 }
