@@ -1,4 +1,5 @@
 // Products of 16-bit numbers, two to a sum (vpmaddwd): vpmaddubsw on the bytes themselves would saturate.
+#include "kernels/cpu/integer/byte_quads_avx2.h"
 #include "kernels/cpu/integer/byte_tiles.h"
 #include "kernels/cpu/simd.h"
 
@@ -43,10 +44,10 @@ HEADWAY_INLINE void store_first(uint8_t* y, __m128i bytes, int64_t count) {
     for (int64_t i = 0; i < count; ++i) y[i] = all[i];
 }
 
-// Columns [first, first + 8 * vectors). Bytes at even and odd places become 16-bit numbers where they are.
+// Columns [first, first + 8 * vectors).
 template <int rows, int vectors, bool flips>
 HEADWAY_INLINE void tile_columns(const ByteTile& tile, const Finish& finish, int64_t first) {
-    const __m256i even = _mm256_set1_epi32(0x00FF00FF), flip = _mm256_set1_epi8(static_cast<char>(0x80));
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(0x80));
     __m256i sums[rows][vectors];
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r)
@@ -60,25 +61,14 @@ HEADWAY_INLINE void tile_columns(const ByteTile& tile, const Finish& finish, int
 #pragma GCC unroll 4
         for (int r = 0; r < rows; ++r) row[r] = a[r * tile.segments] + tile.a_offset;
         for (int64_t k = 0; k < 4 * tile.quads; k += 4, b += 4 * ByteTile::columns) {
-            __m256i b_even[vectors], b_odd[vectors];
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; ++v) {
-                const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 32 * v));
-                b_even[v] = _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8);
-                b_odd[v] = _mm256_srai_epi16(bytes, 8);
-            }
+            const WeightQuads<vectors> weights(b);
 #pragma GCC unroll 4
             for (int r = 0; r < rows; ++r) {
                 int32_t four;
                 __builtin_memcpy(&four, row[r] + k, sizeof four);
                 __m256i x = _mm256_set1_epi32(four);
                 if (flips) x = _mm256_xor_si256(x, flip);
-                const __m256i x_even = _mm256_and_si256(x, even), x_odd = _mm256_srli_epi16(x, 8);
-#pragma GCC unroll 2
-                for (int v = 0; v < vectors; ++v) {
-                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x_even, b_even[v]));
-                    sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x_odd, b_odd[v]));
-                }
+                weights.add(x, sums[r]);
             }
         }
     }
